@@ -1,0 +1,47 @@
+"""Floor 1: fast routes over NumPy arrays. Nothing here knows about tensors or gradients.
+
+Every function takes and returns `numpy.ndarray` (0-d results too, never a NumPy scalar, unless it
+says so), never writes to its inputs unless it says so, and gives the same bits on every run at a
+given number of threads. Dtypes are those of the inputs; promotion is the caller's business.
+bfloat16 (from ml_dtypes) and float16 are computed in float32 and rounded once.
+
+numpy_.py     memory policy and layout
+    keep_memory() -> bool                       called once by this import; TIDU_MALLOC=0 switches it off
+    as_strided(a, size, stride, offset=0) -> view            sizes and strides in elements, as in torch
+
+threads.py    sharing one large call between the cores
+    get_num_threads() -> int;  set_num_threads(n)             BLAS is told too
+    BIG                                          from this many elements on, two threads beat one
+    big_ufunc(ufunc, a, b=None) -> array         == ufunc(a) or ufunc(a, b), cut over the threads
+    parallel(fn, n)                              fn(0) ... fn(n-1), shared out; errors propagate
+    blocked(kernel, ins, out, scratch=0)         kernel(*in_blocks, out_block, *scratch_blocks)
+
+elementwise.py    one-argument functions and their derivatives: few passes, blocks that stay in cache
+    erf(a)  sigmoid(a)  gelu(a, approximate="none")  silu(a)  softplus(a, beta=1.0, threshold=20.0)
+    log1p(a)  expm1(a)  tanh(a)  relu(a)
+    *_backward(g, x_or_out, ...) -> cotangent of the input, see each
+
+rows.py       softmax and normalisation along an axis
+    softmax(a, axis)  log_softmax(a, axis)  logsumexp(a, axis, keepdims=False)  (axis: one int)
+    softmax_backward(g, out, axis)  log_softmax_backward(g, out, axis)
+    layer_norm(a, n_axes, weight=None, bias=None, eps=1e-5) -> out, mean, rstd
+    layer_norm_backward(g, a, mean, rstd, n_axes, weight=None, need=(True, True, True))
+
+matmul.py     products
+    mm(a, b) -> array                           any ranks, as torch.matmul
+    linear(x, w, b=None)                        x @ w.T + b
+    linear_backward(g, x, w, need=(True, True, True)) -> (gx, gw, gb)
+    addmm(c, a, b, beta=1, alpha=1)
+
+reduce.py     sums
+    sum_all(a) -> 0-d array                     sum_axes(a, axes, keepdims=False)
+    mean_all(a) -> 0-d array                    mean_axes(a, axes, keepdims=False)
+
+gather.py     rows by index
+    take_rows(a, index) -> a[index]             index: integer array of any shape, along axis 0
+    add_rows(n, index, g) -> array (n, ...)     its adjoint: zeros, then out[index[i]] += g[i]
+"""
+
+from tidu.arrays.numpy_ import keep_memory
+
+keep_memory()

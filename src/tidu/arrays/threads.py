@@ -1,0 +1,311 @@
+"""Sharing one large call between the cores.
+
+NumPy's ufuncs run on one core and let go of the interpreter's lock while they run, so a large call can be
+cut into pieces that a few persistent threads take on. A piece must be large: handing the lock from one
+thread to another costs several microseconds, which is why a call with fewer than `BIG` elements is left to
+the caller, and why `blocked` gives each NumPy call a block of some hundred thousand elements.
+
+The cut depends on the size alone and every piece writes a place of its own, so results do not depend on
+which thread took which piece, nor on the number of threads.
+
+The workers are daemon threads, started at the first large call, started afresh after a fork, and never
+waited for at exit. A call made while the workers are taken (from another thread, or from inside a
+piece) runs on the calling thread alone. An exception in a piece is raised in the caller once all threads
+have come to rest; what they wrote until then stays written.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["BIG", "BLOCK", "big_ufunc", "blocked", "flat", "get_num_threads", "parallel", "set_num_threads"]
+
+BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
+BLOCK = 1 << 17  # elements a block of `blocked`: long enough for the lock, short enough for the L2 cache
+
+_PIECES_PER_THREAD = 2  # a thread that wakes late, or whose core is taken, leaves its second piece to the others
+
+
+def _default_threads() -> int:
+    for name in ("TIDU_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "")
+        if value.isdigit() and int(value):
+            return int(value)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS, Windows
+        return os.cpu_count() or 1
+
+
+class _Worker:
+    """A thread that waits for a job, runs it, and says so. Both locks are used as one-place signals."""
+
+    def __init__(self, number: int) -> None:
+        self.go, self.done = threading.Lock(), threading.Lock()
+        self.go.acquire()
+        self.done.acquire()
+        self.job: Callable[[], None] | None = None
+        threading.Thread(target=self.run, daemon=True, name=f"tidu-{number}").start()
+
+    def run(self) -> None:
+        np.seterr(all="ignore")  # this thread's own setting
+        while True:
+            self.go.acquire()
+            job, self.job = self.job, None
+            if job is None:
+                return
+            job()
+            del job  # an idle worker must not keep the arrays of its last job alive
+            self.done.release()
+
+
+class _Pool:
+    def __init__(self) -> None:
+        self.taken = threading.Lock()
+        self.workers: list[_Worker] = []
+        self.closed = False
+
+    def resize(self, count: int) -> None:
+        while len(self.workers) < count:
+            self.workers.append(_Worker(len(self.workers) + 1))
+        while len(self.workers) > count:
+            self.workers.pop().go.release()  # no job: the thread returns
+
+
+_pool = _Pool()
+_threads = _default_threads()
+
+
+def _after_fork() -> None:
+    global _pool
+    _pool = _Pool()  # the threads stayed in the parent, the locks may be in any state
+
+
+def _at_exit() -> None:
+    _pool.closed = True  # daemon threads stop answering while the interpreter goes down
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)
+
+
+def get_num_threads() -> int:
+    """How many threads a large call uses. Source: torch.get_num_threads."""
+    return _threads
+
+
+def set_num_threads(n: int) -> None:
+    """Use `n` threads for large calls, in NumPy's and SciPy's BLAS too where it is OpenBLAS.
+
+    The start value is TIDU_NUM_THREADS, else OMP_NUM_THREADS, else the number of usable cores.
+    Source: torch.set_num_threads.
+    """
+    global _threads
+    if n < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _threads = n
+    _set_blas_threads(n)
+
+
+def _set_blas_threads(n: int) -> None:
+    import ctypes
+
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
+    except OSError:
+        return
+    for path in paths:
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        for name in (f"{p}openblas_set_num_threads{s}" for p in ("scipy_", "") for s in ("64_", "")):
+            if hasattr(library, name):
+                getattr(library, name)(n)
+                break
+
+
+def parallel(fn: Callable[[int], Any], n: int) -> None:
+    """Call fn(0), ..., fn(n - 1), each once, shared out between the threads, in any order.
+
+    NumPy's floating point warnings are off inside. Re-entrant calls run on the calling thread.
+    """
+    pool = _pool
+    count = min(_threads, n)
+    if count < 2 or pool.closed or not pool.taken.acquire(blocking=False):
+        with np.errstate(all="ignore"):
+            for i in range(n):
+                fn(i)
+        return
+    try:
+        _share(pool, fn, n, count)
+    finally:
+        pool.taken.release()
+
+
+def _share(pool: _Pool, fn: Callable[[int], Any], n: int, count: int) -> None:
+    todo = deque(range(n))  # popleft is atomic
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            while todo:
+                fn(todo.popleft())
+        except IndexError as e:
+            if todo or e.__traceback__ is None or e.__traceback__.tb_next is not None:
+                errors.append(e)
+                todo.clear()
+        except BaseException as e:
+            errors.append(e)
+            todo.clear()
+
+    try:
+        pool.resize(_threads - 1)
+    except RuntimeError:  # no more threads to be had
+        pass
+    helpers = pool.workers[: count - 1]
+    for worker in helpers:
+        worker.job = work
+        worker.go.release()
+    with np.errstate(all="ignore"):
+        work()
+    for worker in helpers:
+        while True:
+            try:
+                worker.done.acquire()
+                break
+            except BaseException as e:  # an interrupt; the arrays are in use until the worker is done
+                errors.append(e)
+    if errors:
+        try:
+            raise errors[0]
+        finally:
+            errors.clear()  # the traceback refers to this frame
+
+
+def flat(a: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """`a` as one contiguous row (a view if its memory is dense, else a copy), and the way back for such a row."""
+    if not a.flags.c_contiguous:
+        order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
+        turned = a.transpose(order)
+        if turned.flags.c_contiguous:
+            back = sorted(range(a.ndim), key=order.__getitem__)
+            return turned.reshape(-1), lambda row: row.reshape(turned.shape).transpose(back)
+        a = np.ascontiguousarray(a)
+    return a.reshape(-1), lambda row: row.reshape(a.shape)
+
+
+def blocked(
+    kernel: Callable[..., Any],
+    ins: Sequence[np.ndarray],
+    out: np.ndarray,
+    scratch: int = 0,
+    dtype: np.dtype | None = None,
+) -> np.ndarray:
+    """Run an elementwise kernel over blocks of flat arrays of one length; return `out`.
+
+    kernel(*blocks, out_block, *scratch_blocks) must only write to the out and scratch blocks, which have
+    one dtype: that of `out`, or `dtype` if it is given, in which case blocks of another dtype are converted
+    on the way in and out (float16 and bfloat16 computed in float32).
+    """
+    n = out.size
+    work_dtype = out.dtype if dtype is None else dtype
+    convert_in = [a.dtype != work_dtype for a in ins]
+    convert_out = out.dtype != work_dtype
+    temporaries = scratch + sum(convert_in) + convert_out
+
+    def run(lo: int, hi: int) -> None:
+        spare = iter(np.empty((temporaries, hi - lo), work_dtype)) if temporaries else iter(())
+        blocks = []
+        for a, convert in zip(ins, convert_in, strict=True):
+            block = a[lo:hi]
+            if convert:
+                target = next(spare)
+                target[...] = block
+                block = target
+            blocks.append(block)
+        target = next(spare) if convert_out else out[lo:hi]
+        kernel(*blocks, target, *spare)
+        if convert_out:
+            out[lo:hi] = target
+
+    if n <= BIG:
+        with np.errstate(all="ignore"):
+            run(0, n)
+    else:
+        count = -(-n // BLOCK)
+        parallel(lambda i: run(i * BLOCK, min(n, (i + 1) * BLOCK)), count)
+    return out
+
+
+def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None) -> np.ndarray:
+    """ufunc(a), or ufunc(a, b) with an array or a Python number, on all cores; for a.size > BIG.
+
+    Shapes broadcast, dtypes and the layout of the result are NumPy's. Floating point warnings are off.
+    """
+    if b is None:
+        operands: tuple[Any, ...] = (a,)
+    else:
+        operands = (a, b)
+    shape = a.shape
+    if isinstance(b, np.ndarray) and b.shape != shape and b.size != 1:
+        shape = np.broadcast_shapes(shape, b.shape)
+    # One element tells the dtype of the result.
+    probe = [x[(slice(0, 1),) * x.ndim] if isinstance(x, np.ndarray) else x for x in operands]
+    with np.errstate(all="ignore"):
+        dtype = ufunc(*probe).dtype
+    if a.flags.c_contiguous and a.shape == shape:
+        rows = _as_rows(operands, shape)
+        if rows is not None:
+            out = np.empty(shape, dtype)
+            _cut(ufunc, rows, out.reshape(-1))
+            return out
+    return _cut_along_axis(ufunc, operands, shape, dtype)
+
+
+def _as_rows(operands: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any] | None:
+    """The operands as contiguous rows of one length or as scalars, if they all are such."""
+    rows: list[Any] = []
+    for x in operands:
+        if isinstance(x, np.ndarray) and x.ndim:
+            if x.shape != shape or not x.flags.c_contiguous:
+                return None
+            x = x.reshape(-1)
+        rows.append(x)
+    return rows
+
+
+def _cut(ufunc: np.ufunc, operands: Sequence[Any], out: np.ndarray) -> None:
+    """Cut along the first axis: operands have out's length there, or 1, or are scalars."""
+    n = len(out)
+    pieces = min(n, _threads * (_PIECES_PER_THREAD if out.size > 4 * BIG else 1))
+    step = -(-n // pieces)
+    if out.ndim == 1:
+        step = -(-step // 64) * 64  # whole cache lines
+
+    def run(i: int) -> None:
+        lo = i * step
+        hi = min(n, lo + step)
+        ufunc(*[x[lo:hi] if isinstance(x, np.ndarray) and x.ndim and len(x) == n else x for x in operands], out=out[lo:hi])
+
+    parallel(run, -(-n // step))
+
+
+def _cut_along_axis(ufunc: np.ufunc, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Any strides: put the axis with the longest stride first, cut along it, turn the axes back."""
+    views = [np.broadcast_to(x, shape) if isinstance(x, np.ndarray) and x.ndim else x for x in operands]
+    strides = [v.strides for v in views if isinstance(v, np.ndarray) and v.ndim]
+    order = sorted(range(len(shape)), key=lambda k: [s[k] for s in strides], reverse=True)
+    turned = [v.transpose(order) if isinstance(v, np.ndarray) and v.ndim else v for v in views]
+    out = np.empty(tuple(shape[k] for k in order), dtype)
+    _cut(ufunc, turned, out)
+    return out.transpose(sorted(range(len(shape)), key=order.__getitem__))
