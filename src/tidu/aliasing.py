@@ -1,0 +1,150 @@
+"""`import torch` brings tidu: the module `torch.x.y` is the module `tidu.x.y`, one object under two names.
+
+`install_as_torch` puts the alias in place for this process. `tidu run` calls it before it runs a script, and
+adds what child processes need (see `_torch_shim`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from . import version
+
+SUPPORT_TABLE = "docs/ops.md"
+
+
+def install_as_torch() -> None:
+    """Let `import torch`, `from torch import nn`, `import torch.nn.functional as F`, ... bring tidu.
+
+    It holds for the whole process, whether or not PyTorch is installed, and must come before anything
+    imports PyTorch. Calling it again changes nothing. Packages that ask for PyTorch's version get
+    `2.13.0+tidu.<version>` from `torch.__version__` and from `importlib.metadata.version("torch")`.
+
+    Raises:
+        RuntimeError: PyTorch itself is already imported. Its classes are in use by then, and two
+            libraries under one name would mix in ways that no message could explain.
+    """
+    tidu = importlib.import_module(__package__)
+    present = sys.modules.get("torch")
+    if present is not None and present is not tidu:
+        raise RuntimeError(
+            f"PyTorch is already imported, from {getattr(present, '__file__', None)}: "
+            "call tidu.install_as_torch() before the first `import torch`, or run the script with `tidu run`"
+        )
+    if not any(isinstance(finder, TorchFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, TorchFinder())
+    sys.modules["torch"] = tidu
+
+
+def is_installed_as_torch() -> bool:
+    """Whether `torch` means tidu in this process."""
+    return sys.modules.get("torch") is sys.modules[__package__]
+
+
+def missing_name(module: str, name: str) -> AttributeError:
+    """The error for a name that tidu lacks: PyTorch's message for an unknown name, and a note about whose lack it is.
+
+    Args:
+        module: the module asked, by either name ("tidu.nn" or "torch.nn").
+        name: what it was asked for.
+    """
+    torch_module = _torch_name(module)
+    error = AttributeError(f"module {torch_module!r} has no attribute {name!r}")
+    error.add_note(missing_note(f"{torch_module}.{name}"))
+    return error
+
+
+def missing_note(what: str) -> str:
+    """The note on an error about something PyTorch may have and tidu lacks."""
+    return (
+        f"note: this is tidu {version.tidu} under the name torch, and it has no {what}. "
+        f"What it has is in the support table, {SUPPORT_TABLE}."
+    )
+
+
+def _torch_name(tidu_name: str) -> str:
+    return "torch" + tidu_name.removeprefix("torch").removeprefix(__package__)
+
+
+class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `torch` and `torch.x.y`, and the metadata of a distribution named torch.
+
+    It stands first on sys.meta_path, so that an installed PyTorch is never looked at.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        real = importlib.util.find_spec(__package__ + name.removeprefix("torch"))
+        if real is None:
+            if _an_import_is_asking():
+                error = ModuleNotFoundError(f"No module named {name!r}", name=name)
+                error.add_note(missing_note(name))
+                raise error
+            return None  # somebody only wants to know: importlib.util.find_spec("torch.x")
+        is_package = real.submodule_search_locations is not None
+        return ModuleSpec(name, self, origin=real.origin, is_package=is_package)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(__package__ + spec.name.removeprefix("torch"))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module ran when it was imported as tidu's. The import system has meanwhile written the
+        # alias's spec into it; give it back its own, by which pickle, reload and repr know it.
+        alias = module.__spec__
+        assert alias is not None
+        module.__spec__ = alias.loader_state
+        explain_missing_names(module)
+
+    def find_distributions(
+        self, context: importlib.metadata.DistributionFinder.Context
+    ) -> Iterable[importlib.metadata.Distribution]:
+        if context.name == "torch":
+            yield TorchDistribution()
+
+    def invalidate_caches(self) -> None:
+        pass
+
+
+def _an_import_is_asking() -> bool:
+    """Whether find_spec was called to import and not by importlib.util.find_spec, which promises None."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name == "_find_spec":
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "_find_and_load_unlocked"
+
+
+def explain_missing_names(module: ModuleType) -> None:
+    """Give a module that has none a `__getattr__` whose error says that it is tidu that lacks the name."""
+    if "__getattr__" in module.__dict__:
+        return
+
+    def __getattr__(name: str) -> Any:
+        raise missing_name(module.__name__, name)
+
+    module.__getattr__ = __getattr__  # type: ignore[method-assign]
+
+
+class TorchDistribution(importlib.metadata.Distribution):
+    """What importlib.metadata tells of `torch` while tidu stands in for it."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename != "METADATA":
+            return None
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version.__version__}\nSummary: tidu, standing in\n"
+
+    def locate_file(self, path: Any) -> Any:
+        return Path(__file__).parent.parent / path

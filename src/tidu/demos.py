@@ -1,0 +1,45 @@
+"""`tidu demo` and `tidu bench`: programs that come with tidu, each run in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_CHECKOUT = _HERE.parent.parent
+
+# In the order in which they teach. What the examples import beyond `torch` is the extra tidu[examples].
+EXAMPLES = ("backward_gradient", "autograd_tour", "digits")
+
+
+def examples_folder() -> Path:
+    """Where the examples are: inside the installed package, or beside the source in a checkout."""
+    packed = _HERE / "_examples"
+    return packed if packed.is_dir() else _CHECKOUT / "examples"
+
+
+def demo(names: list[str]) -> int:
+    """Run the named examples, or all, through `tidu run`; return the first exit status that is not 0."""
+    if names == ["--list"]:
+        print("\n".join(EXAMPLES))
+        return 0
+    unknown = [name for name in names if name not in EXAMPLES]
+    if unknown:
+        print(f"tidu: no example {unknown[0]!r}; there are: {', '.join(EXAMPLES)}", file=sys.stderr)
+        return 2
+    statuses = []
+    for name in names or EXAMPLES:
+        path = examples_folder() / f"{name}.py"
+        print(f"\n=== tidu run {os.path.relpath(path)} ===\n", flush=True)
+        statuses.append(subprocess.run([sys.executable, "-m", "tidu", "run", str(path)]).returncode)
+    return next((s for s in statuses if s != 0), 0)
+
+
+def bench(args: list[str]) -> int:
+    """Run the benchmarks of a source checkout: tidu against PyTorch, so PyTorch must be installed."""
+    if not (_CHECKOUT / "benchmarks" / "__main__.py").is_file():
+        print("tidu: the benchmarks are in the source tree, not in the package: `make bench` there", file=sys.stderr)
+        return 2
+    return subprocess.run([sys.executable, "-m", "benchmarks", *args], cwd=_CHECKOUT).returncode

@@ -1,0 +1,161 @@
+"""`tidu run`: run a program as `python` would, with `torch` meaning tidu.
+
+The program sees what it would see if `python` had started it: sys.argv, sys.path[0], a fresh __main__ with
+its __file__, its own frames alone in a traceback, its exit status. One entry is added to sys.path, after
+the script's folder, by which processes that multiprocessing spawns find `torch` too.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from importlib.machinery import BuiltinImporter, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from .aliasing import SUPPORT_TABLE, install_as_torch, missing_note
+
+_SHIM = str(Path(__file__).with_name("_torch_shim"))
+
+
+def run(args: list[str]) -> int:
+    """Run `args` as `python` runs what follows its options: SCRIPT, `-m MODULE`, `-c CODE` or `-`, then arguments.
+
+    Returns 0 when the program comes to its end, 2 when it cannot be opened. An exception that leaves the
+    program is printed, then raised again with nothing more to print, so that the interpreter ends with
+    the status it would have given itself (SystemExit's, 1, or the signal's for Ctrl-C).
+    """
+    what, rest = args[0], args[1:]
+    try:
+        if what == "-m":
+            sys.argv = ["-m", *rest[1:]]
+            execute = _module(rest[0])
+        elif what == "-c":
+            sys.argv = ["-c", *rest[1:]]
+            execute = _text(rest[0], "<string>")
+        elif what == "-":
+            sys.argv = ["-", *rest]
+            execute = _text(sys.stdin.read(), "<stdin>")
+        else:
+            sys.argv = [what, *rest]
+            execute = _folder(what) if os.path.isdir(what) else _script(what)
+    except OSError as e:
+        print(f"tidu: can't open file {os.path.abspath(what)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
+        return 2
+    install_as_torch()
+    try:
+        execute()
+    except SystemExit:
+        raise
+    except BaseException as e:
+        _report(e)
+        raise
+    return 0
+
+
+def _set_path(first: str) -> None:
+    """Put the program's folder where `python` puts it, and the shim for child processes after it."""
+    if not sys.flags.safe_path:  # otherwise `python` puts nothing there, and neither do we
+        sys.path[0] = first
+    sys.path.insert(0 if sys.flags.safe_path else 1, _SHIM)
+
+
+def _new_main(**attributes: Any) -> ModuleType:
+    main = ModuleType("__main__")
+    main.__dict__.update(__builtins__=sys.modules["builtins"], **attributes)
+    sys.modules["__main__"] = main
+    return main
+
+
+def _execute(read: Callable[[], str | bytes], filename: str, main: ModuleType) -> Callable[[], None]:
+    def execute() -> None:
+        code: CodeType = compile(read(), filename, "exec", dont_inherit=True)
+        exec(code, main.__dict__)
+
+    return execute
+
+
+def _script(name: str) -> Callable[[], None]:
+    path = os.path.abspath(name)
+    with io.open_code(path) as f:
+        source = f.read()
+    _set_path(os.path.dirname(os.path.realpath(path)))
+    main = _new_main(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
+    return _execute(lambda: source, path, main)
+
+
+def _text(source: str, filename: str) -> Callable[[], None]:
+    _set_path("")
+    return _execute(lambda: source, filename, _new_main(__loader__=BuiltinImporter))
+
+
+def _module(name: str) -> Callable[[], None]:
+    import runpy
+
+    _set_path(os.getcwd())
+    _new_main()
+    return lambda: runpy._run_module_as_main(name)  # type: ignore[attr-defined]
+
+
+def _folder(name: str) -> Callable[[], None]:
+    """A folder (`python` takes one too): its __main__.py, with the folder on sys.path."""
+    import runpy
+
+    _set_path(os.path.abspath(name))
+    _new_main()
+    return lambda: runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
+
+
+def _report(error: BaseException) -> None:
+    """Print the error as the interpreter would have printed it, and silence the interpreter.
+
+    sys.excepthook does the printing, which the program may have replaced.
+    """
+    blame_tidu(error)
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") == __name__:
+        trace = trace.tb_next
+    if is_missing(error):
+        trace = _without_tail(trace)
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    sys.excepthook = lambda *_: None
+
+
+def _is_ours(module_name: object) -> bool:
+    return isinstance(module_name, str) and module_name.split(".")[0] in (__package__, "torch")
+
+
+def is_missing(error: BaseException) -> bool:
+    """Whether the error is about a name or module that tidu itself lacks."""
+    if isinstance(error, AttributeError) and error.name is not None:
+        owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
+        return _is_ours(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__)
+    return isinstance(error, ImportError) and _is_ours(error.name)
+
+
+def blame_tidu(error: BaseException) -> None:
+    """Add to an error about a name that tidu lacks the note that says so, where it has none yet."""
+    if not is_missing(error) or any(SUPPORT_TABLE in note for note in getattr(error, "__notes__", ())):
+        return
+    if isinstance(error, AttributeError):
+        owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
+        error.add_note(missing_note(f"{owner.__name__}.{error.name}"))
+    elif isinstance(error, ImportError):
+        name_from = getattr(error, "name_from", None)  # Python 3.12
+        error.add_note(missing_note(f"{error.name}.{name_from}" if name_from else f"such name in {error.name}"))
+
+
+def _without_tail(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames at its end in which tidu found out that it lacks a name."""
+    last, t = None, trace
+    while t is not None:
+        code, module = t.tb_frame.f_code, t.tb_frame.f_globals.get("__name__")
+        if not (_is_ours(module) and code.co_name in ("__getattr__", "find_spec")):
+            last = t
+        t = t.tb_next
+    if last is not None:
+        last.tb_next = None
+    return trace
