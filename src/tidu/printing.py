@@ -132,7 +132,7 @@ def _cells(a: np.ndarray) -> tuple[int, list[str]]:
     imag_width, imag = _real_cells(a.imag)
     # Only the real parts are aligned: an imaginary part loses its padding, and gains a sign if it has none.
     imag = [part.lstrip() for part in imag]
-    cells = [x + (y if y[0] == "-" else "+" + y) + "j" for x, y in zip(real, imag)]
+    cells = [x + (y if y[0] == "-" else "+" + y) + "j" for x, y in zip(real, imag, strict=True)]
     return real_width + imag_width + 1, cells
 
 
@@ -187,7 +187,7 @@ def _integer_style(values: np.ndarray, finite: np.ndarray, width: int) -> list[s
     number, other = f"{{:{width - 1}.0f}}.".format, f"{{:{width}.0f}}".format
     if finite.all():
         return list(map(number, values.tolist()))
-    return [number(x) if ok else other(x) for x, ok in zip(values.tolist(), finite.tolist())]
+    return [number(x) if ok else other(x) for x, ok in zip(values.tolist(), finite.tolist(), strict=True)]
 
 
 # ---- from strings to text
@@ -200,8 +200,8 @@ def _array_text(a: np.ndarray, indent: int) -> str:
     if any(cut):
         if not edge:
             return "[...]"
-        shown = [[*range(edge), *range(n - edge, n)] if c else range(n) for n, c in zip(a.shape, cut)]
-        a = a[np.ix_(*shown)]
+        ends = ([*range(edge), *range(n - edge, n)] if n > 2 * edge else range(n) for n in a.shape)
+        a = a[np.ix_(*ends)]
     width, cells = _cells(a)
     return _brackets(cells, a.shape, cut, indent, width) if a.ndim else cells[0]
 
