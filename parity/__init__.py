@@ -1,0 +1,1 @@
+"""Comparisons of tidu with a live PyTorch: `python -m parity.sweep` and `pytest parity`."""

@@ -1,0 +1,259 @@
+"""The programs that are run on both sides: one sample of an op, put through one part of autograd.
+
+Each takes a `Bench` (a side with the op on it) and a sample in PyTorch's values, and returns a result to take down.
+Where PyTorch itself cannot run a program, the check is not made.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+from .bridge import Side, tensors_in
+from .compare import Raised
+from .transplant import Transplant
+
+
+class Bench:
+    """An entry of the op database on one side."""
+
+    def __init__(self, side: Side, transplant: Transplant, entry: Any) -> None:
+        self.side, self.lib, self.entry, self.move = side, side.lib, entry, transplant
+
+    def load(self, sample: Any) -> tuple[Any, tuple, dict, list[Any]]:
+        """The sample's arguments as this side's values, and the tensors among them."""
+        self.side.forget()
+        value = self.side.put((sample.input, tuple(sample.args), dict(sample.kwargs)))
+        return *value, tensors_in(value, self.side.is_tensor)
+
+    def outputs(self, sample: Any, out: Any) -> list[Any]:
+        """The differentiable outputs, with the freedom of gauge taken away."""
+        processed = self.move(sample.output_process_fn_grad)(out)
+        return [t for t in tensors_in(processed, self.side.is_tensor) if t.requires_grad]
+
+    def op(self, *args: Any, **kwargs: Any) -> Any:
+        self.side.seed()
+        return self.move(self.entry.op)(*args, **kwargs)
+
+    def wrapped(self, *args: Any, **kwargs: Any) -> Any:
+        """The op under the entry's gradcheck wrapper (which makes inputs symmetric and the like)."""
+        self.side.seed()
+        return self.move(self.entry.gradcheck_wrapper)(self.move(self.entry.op), *args, **kwargs)
+
+
+def attempt(program: Any, *args: Any) -> Any:
+    """The program's result, or `Raised` if it raised."""
+    try:
+        return program(*args)
+    except Exception as error:
+        return raised(error)
+
+
+def raised(error: Exception) -> Raised:
+    kind = type(error).__name__.lstrip("_")
+    return Raised(kind, str(error))
+
+
+def value(bench: Bench, sample: Any) -> Any:
+    first, args, kwargs, tensors = bench.load(sample)
+    return bench.op(first, *args, **kwargs), tensors
+
+
+def gauge_free_value(bench: Bench, sample: Any) -> Any:
+    first, args, kwargs, tensors = bench.load(sample)
+    return bench.move(sample.output_process_fn_grad)(bench.op(first, *args, **kwargs)), tensors
+
+
+def called_as(variant: Any) -> Any:
+    """The value through another spelling of the op: a method, an alias."""
+
+    def program(bench: Bench, sample: Any) -> Any:
+        first, args, kwargs, tensors = bench.load(sample)
+        bench.side.seed()
+        return bench.move(variant)(first, *args, **kwargs), tensors
+
+    return program
+
+
+def grad(bench: Bench, sample: Any) -> Any:
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    outs = bench.outputs(sample, bench.wrapped(first, *args, **kwargs))
+    if not outs or not leaves:
+        return None, []
+    rng = np.random.default_rng(7)
+    cotangents = [bench.side.noise_like(t, rng) for t in outs]
+    grads = bench.lib.autograd.grad(outs, leaves, cotangents, allow_unused=True)
+    return list(grads), []
+
+
+def grad2(bench: Bench, sample: Any) -> Any:
+    """The graph of the gradient: gradients again, and the gradients of those, by leaves and by cotangents."""
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    outs = bench.outputs(sample, bench.wrapped(first, *args, **kwargs))
+    if not outs or not leaves:
+        return None, []
+    rng = np.random.default_rng(7)
+    cotangents = [bench.side.noise_like(t, rng).requires_grad_() for t in outs]
+    grads = bench.lib.autograd.grad(outs, leaves, cotangents, allow_unused=True, create_graph=True)
+    again = [g for g in grads if g is not None and g.requires_grad]
+    weights = [bench.side.noise_like(g, rng) for g in again]
+    wanted = leaves + cotangents
+    if not again:
+        return None, []
+    second = bench.lib.autograd.grad(again, wanted, weights, allow_unused=True)
+    # None and zeros say the same here: which one an op's second derivative gives is not something to rely on
+    seen = [s if s is not None else bench.lib.zeros_like(w) for s, w in zip(second, wanted, strict=True)]
+    return [[g.detach() if g is not None else g for g in grads], [s.detach() for s in seen]], []
+
+
+def forward(bench: Bench, sample: Any) -> Any:
+    """Primal outputs and their tangents."""
+    fwd = bench.side.get("autograd.forward_ad")
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    rng = np.random.default_rng(11)
+    tangents = [bench.side.noise_like(t, rng) for t in leaves]
+    with fwd.dual_level():
+        duals = {id(t): fwd.make_dual(t.detach(), v) for t, v in zip(leaves, tangents, strict=True)}
+        first, args, kwargs = _replaced((first, args, kwargs), duals, bench.side)
+        out = bench.wrapped(first, *args, **kwargs)
+        processed = bench.move(sample.output_process_fn_grad)(out)
+        found = [fwd.unpack_dual(t) for t in tensors_in(processed, bench.side.is_tensor)]
+        pairs = [(p.detach(), t.detach() if t is not None else bench.lib.zeros_like(p.detach())) for p, t in found]
+    return [[p, t] for p, t in pairs], []
+
+
+def pairing_by_forward(bench: Bench, sample: Any) -> Any:
+    """<cotangent, J tangent>, for ops whose forward mode PyTorch lacks."""
+    fwd = bench.side.get("autograd.forward_ad")
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    rng = np.random.default_rng(11)
+    tangents = [bench.side.noise_like(t, rng) for t in leaves]
+    outs = bench.outputs(sample, bench.wrapped(first, *args, **kwargs))
+    rng = np.random.default_rng(7)
+    cotangents = [bench.side.array(bench.side.noise_like(t, rng)) for t in outs]
+    kept = [i for i, t in enumerate(_processed(bench, sample, first, args, kwargs)) if t.requires_grad]
+    with fwd.dual_level():
+        duals = {id(t): fwd.make_dual(t.detach(), v) for t, v in zip(leaves, tangents, strict=True)}
+        first, args, kwargs = _replaced((first, args, kwargs), duals, bench.side)
+        processed = _processed(bench, sample, first, args, kwargs)
+        found = [fwd.unpack_dual(processed[i]).tangent for i in kept]
+        arrays = [bench.side.array(t) if t is not None else 0.0 for t in found]
+    total = sum(np.vdot(c, np.broadcast_to(a, c.shape)).real for c, a in zip(cotangents, arrays, strict=True))
+    return float(total), []
+
+
+def pairing_by_reverse(bench: Bench, sample: Any) -> Any:
+    """<transpose(J) cotangent, tangent>: what `pairing_by_forward` must equal."""
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    outs = bench.outputs(sample, bench.wrapped(first, *args, **kwargs))
+    if not outs or not leaves:
+        raise RuntimeError("nothing to differentiate")
+    rng = np.random.default_rng(7)
+    cotangents = [bench.side.noise_like(t, rng) for t in outs]
+    grads = bench.lib.autograd.grad(outs, leaves, cotangents, allow_unused=True)
+    rng = np.random.default_rng(11)
+    tangents = [bench.side.array(bench.side.noise_like(t, rng)) for t in leaves]
+    arrays = [bench.side.array(g) if g is not None else None for g in grads]
+    return float(sum(np.vdot(g, t).real for g, t in zip(arrays, tangents, strict=True) if g is not None)), []
+
+
+def _processed(bench: Bench, sample: Any, first: Any, args: Any, kwargs: Any) -> list[Any]:
+    out = bench.wrapped(first, *args, **kwargs)
+    return tensors_in(bench.move(sample.output_process_fn_grad)(out), bench.side.is_tensor)
+
+
+def _replaced(value: Any, new: dict[int, Any], side: Side) -> Any:
+    if side.is_tensor(value):
+        return new.get(id(value), value)
+    if type(value) in (tuple, list):
+        return type(value)(_replaced(v, new, side) for v in value)
+    if isinstance(value, dict):
+        return {k: _replaced(v, new, side) for k, v in value.items()}
+    return value
+
+
+def inplace(bench: Bench, sample: Any) -> Any:
+    """The in-place variant on a copy: what it returns, the copy, its version, and gradients through it."""
+    first, args, kwargs, tensors = bench.load(sample)
+    leaves = [t for t in tensors if t.requires_grad]
+    target = first.clone()
+    before = target._version
+    variant = bench.move(bench.entry.inplace_variant)
+    bench.side.seed()
+    returned = variant(target, *args, **kwargs)
+    moved = target._version - before
+    result: list[Any] = [target.detach(), returned is target, moved > 0, target.requires_grad]
+    outs = [target] if target.requires_grad else []
+    if outs and leaves:
+        rng = np.random.default_rng(7)
+        cotangents = [bench.side.noise_like(t, rng) for t in outs]
+        result.append(list(bench.lib.autograd.grad(outs, leaves, cotangents, allow_unused=True)))
+    return result, []
+
+
+OUT_KINDS = ("right", "wrong shape", "strided", "other dtype", "wider dtype", "requires grad")
+
+
+def out_variant(kind: str) -> Any:
+    """`out=` with tensors of one kind: that they are filled and returned, or the error."""
+
+    def program(bench: Bench, sample: Any) -> Any:
+        first, args, kwargs, _ = bench.load(sample)
+        with bench.lib.no_grad():
+            plain = bench.op(first, *args, **kwargs)
+        if bench.side.is_tensor(plain):
+            outs: Any = _out_like(bench, plain, kind)
+        elif isinstance(plain, (tuple, list)) and all(map(bench.side.is_tensor, plain)):
+            outs = tuple(_out_like(bench, t, kind) for t in plain)
+        else:
+            return "no tensor comes out", []
+        if isinstance(plain, list):
+            outs = list(outs)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            returned = attempt(lambda: bench.op(first, *args, **kwargs, out=outs))
+        said = sorted({str(w.message).split("\n")[0] for w in caught if "resized" in str(w.message)})
+        if isinstance(returned, Raised):
+            return returned, []
+        pairs = list(zip(returned, outs, strict=True)) if isinstance(outs, (tuple, list)) else [(returned, outs)]
+        same = [r is o for r, o in pairs]
+        return [same, said, [o.detach() for _, o in pairs], [list(o.stride()) for _, o in pairs]], []
+
+    return program
+
+
+def _out_like(bench: Bench, t: Any, kind: str) -> Any:
+    lib = bench.lib
+    shape = tuple(t.shape)
+    if kind == "wrong shape":
+        return lib.zeros((*shape, 2), dtype=t.dtype)
+    if kind == "strided":
+        return lib.zeros(shape[::-1], dtype=t.dtype).permute(*range(len(shape))[::-1]) if len(shape) > 1 else (
+            lib.zeros((*shape, 2), dtype=t.dtype)[..., 0]
+        )
+    if kind == "other dtype":
+        return lib.zeros(shape, dtype=lib.int64 if t.is_floating_point() or t.is_complex() else lib.bool)
+    if kind == "wider dtype":
+        return lib.zeros(shape, dtype=lib.complex128)
+    if kind == "requires grad":
+        made = lib.zeros(shape, dtype=t.dtype)
+        return made.requires_grad_() if t.is_floating_point() or t.is_complex() else made
+    return lib.zeros(shape, dtype=t.dtype)
+
+
+def in_dtype(sample: Any, old: torch.dtype, new: torch.dtype) -> Any:
+    """The sample with its tensors of one dtype cast to another."""
+
+    def cast(v: Any) -> Any:
+        return v.detach().to(new) if isinstance(v, torch.Tensor) and v.dtype == old else v
+
+    return sample.transform(cast)
+

@@ -1,0 +1,70 @@
+"""What of PyTorch's op database tidu does not set out to do, and why; and where a check must be told something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PRIVATE = "internal operator without a public name"
+SPARSE = "sparse layouts"
+CUDA = "runs on CUDA only"
+
+# entry -> reason. Everything not listed is in scope.
+NOT_IN_SCOPE: dict[str, str] = {
+    "jiterator_unary": CUDA,
+    "jiterator_binary": CUDA,
+    "jiterator_4inputs_with_extra_args": CUDA,
+    "jiterator_binary_return_by_ref": CUDA,
+    "jiterator_2inputs_2outputs": CUDA,
+    "bmm_triton_optimized": CUDA,
+    "nn.functional.batch_norm.without_cudnn": CUDA,
+    "sparse.sampled_addmm": SPARSE,
+    "sparse.mm.reduce": SPARSE,
+    "to_sparse": SPARSE,
+    "chalf": "complex32 is not among tidu's dtypes",
+    "torch._scaled_mm": "8-bit floats are not among tidu's dtypes",
+    "torch._scaled_mm_v2": "8-bit floats are not among tidu's dtypes",
+    "torch.ops.aten._flash_attention_forward": "private fused attention",
+    "torch.ops.aten._efficient_attention_forward": "private fused attention",
+    "torch.ops.aten._safe_softmax.default": PRIVATE,
+    "slice": PRIVATE + "; indexing covers it",
+    "native_dropout_backward": PRIVATE,
+    "_softmax_backward_data": PRIVATE,
+    "_batch_norm_with_update": PRIVATE,
+    "_native_batch_norm_legit": PRIVATE,
+    "_upsample_bilinear2d_aa": PRIVATE + "; interpolate(antialias=True) covers it",
+    "_unsafe_masked_index": PRIVATE,
+    "_unsafe_masked_index_put_accumulate": PRIVATE,
+    "_chunk_cat": PRIVATE,
+    "_segment_reduce.lengths": PRIVATE,
+    "_segment_reduce.offsets": PRIVATE,
+    "max_pool2d_with_indices_backward": PRIVATE,
+}
+
+# entry -> (check, reason): one check of an entry that cannot be made.
+CHECK_NOT_IN_SCOPE: dict[tuple[str, str], str] = {}
+
+# Results whose numbers mean nothing (uninitialised memory): only dtype, shape and strides are compared.
+NO_VALUES = {
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "new_empty",
+    "new_empty_strided",
+    "resize_",
+    "resize_as_",
+}
+
+# Decompositions that are unique up to signs, phases or order: values are compared after the entry's own
+# `output_process_fn_grad`, which removes the freedom.
+GAUGE = {"svd", "linalg.svd", "linalg.eig", "linalg.eigh", "svd_lowrank", "pca_lowrank", "linalg.eigvals"}
+
+# How much wider than the dtype's usual tolerance an entry's results may be.
+TOLERANCE_SCALE: dict[str, float] = {}
+
+
+def not_in_scope(entry: Any) -> str:
+    """Why an entry is left out, or an empty string."""
+    if not entry.dtypes:
+        return NOT_IN_SCOPE.get(entry.full_name, "no dtype on the CPU")
+    return NOT_IN_SCOPE.get(entry.full_name, "")
