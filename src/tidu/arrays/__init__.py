@@ -14,12 +14,17 @@ threads.py    sharing one large call between the cores
     BIG                                          from this many elements on, two threads beat one
     big_ufunc(ufunc, a, b=None) -> array         == ufunc(a) or ufunc(a, b), cut over the threads
     parallel(fn, n)                              fn(0) ... fn(n-1), shared out; errors propagate
-    blocked(kernel, ins, out, scratch=0)         kernel(*in_blocks, out_block, *scratch_blocks)
+    blocked(kernel, rows, out, scratch=0)        kernel(*blocks, out_block, *scratch_blocks)
+    rows_of(*arrays) -> rows, back               contiguous rows in the first one's order, and the way back
 
-elementwise.py    one-argument functions and their derivatives: few passes, blocks that stay in cache
+elementwise.py    functions of one array and their derivatives: few passes, blocks that stay in cache
     erf(a)  sigmoid(a)  gelu(a, approximate="none")  silu(a)  softplus(a, beta=1.0, threshold=20.0)
-    log1p(a)  expm1(a)  tanh(a)  relu(a)
-    *_backward(g, x_or_out, ...) -> cotangent of the input, see each
+    log1p(a)  expm1(a)  tanh(a)
+    *_backward(g, a_or_out, ...) -> cotangent of the input: of the result for sigmoid, tanh, expm1, else of the input
+    run(kernel, scratch, *ins)                   the machinery, for kernels of your own
+
+select.py     choosing by a mask, without branches
+    where(mask, x, y)  keep_where(mask, a) (0 elsewhere)  relu(a)  relu_backward(g, out)
 
 rows.py       softmax and normalisation along an axis
     softmax(a, axis)  log_softmax(a, axis)  logsumexp(a, axis, keepdims=False)  (axis: one int)

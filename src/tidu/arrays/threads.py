@@ -3,7 +3,7 @@
 NumPy's ufuncs run on one core and let go of the interpreter's lock while they run, so a large call can be
 cut into pieces that a few persistent threads take on. A piece must be large: handing the lock from one
 thread to another costs several microseconds, which is why a call with fewer than `BIG` elements is left to
-the caller, and why `blocked` gives each NumPy call a block of some hundred thousand elements.
+the caller, and why `blocked` gives each NumPy call a block of half a megabyte.
 
 The cut depends on the size alone and every piece writes a place of its own, so results do not depend on
 which thread took which piece, nor on the number of threads.
@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BIG", "BLOCK", "big_ufunc", "blocked", "flat", "get_num_threads", "parallel", "set_num_threads"]
+__all__ = ["BIG", "BLOCK", "big_ufunc", "blocked", "get_num_threads", "parallel", "rows_of", "set_num_threads"]
 
 BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
-BLOCK = 1 << 17  # elements a block of `blocked`: long enough for the lock, short enough for the L2 cache
+BLOCK = 1 << 19  # bytes a block of `blocked`: long enough for the lock, short enough for the L2 cache
 
 _PIECES_PER_THREAD = 2  # a thread that wakes late, or whose core is taken, leaves its second piece to the others
 
@@ -192,16 +192,20 @@ def _share(pool: _Pool, fn: Callable[[int], Any], n: int, count: int) -> None:
             errors.clear()  # the traceback refers to this frame
 
 
-def flat(a: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """`a` as one contiguous row (a view if its memory is dense, else a copy), and the way back for such a row."""
-    if not a.flags.c_contiguous:
-        order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
-        turned = a.transpose(order)
-        if turned.flags.c_contiguous:
-            back = sorted(range(a.ndim), key=order.__getitem__)
-            return turned.reshape(-1), lambda row: row.reshape(turned.shape).transpose(back)
-        a = np.ascontiguousarray(a)
-    return a.reshape(-1), lambda row: row.reshape(a.shape)
+def rows_of(*arrays: np.ndarray) -> tuple[list[np.ndarray], Callable[[np.ndarray], np.ndarray]]:
+    """Arrays of one shape as contiguous rows in the first one's order of memory, and the way back for such a row.
+
+    Rows are views where the memory is dense in that order, copies elsewhere.
+    """
+    first = arrays[0]
+    shape = first.shape
+    if all(a.flags.c_contiguous for a in arrays):
+        return [a.reshape(-1) for a in arrays], lambda row: row.reshape(shape)
+    order = sorted(range(first.ndim), key=first.strides.__getitem__, reverse=True)
+    inverse = sorted(range(first.ndim), key=order.__getitem__)
+    turned = tuple(shape[k] for k in order)
+    rows = [np.ascontiguousarray(a.transpose(order)).reshape(-1) for a in arrays]
+    return rows, lambda row: row.reshape(turned).transpose(inverse)
 
 
 def blocked(
@@ -242,8 +246,8 @@ def blocked(
         with np.errstate(all="ignore"):
             run(0, n)
     else:
-        count = -(-n // BLOCK)
-        parallel(lambda i: run(i * BLOCK, min(n, (i + 1) * BLOCK)), count)
+        step = BLOCK // work_dtype.itemsize
+        parallel(lambda i: run(i * step, min(n, (i + 1) * step)), -(-n // step))
     return out
 
 

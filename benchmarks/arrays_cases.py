@@ -1,0 +1,159 @@
+"""The cases of arrays_bench.py: name -> (our builder, PyTorch's builder). A builder makes the arrays and returns
+the function to time; it imports what it needs, since each runs in a process with one library only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Builder = Callable[[], Callable[[], object]]
+CASES: dict[str, tuple[Builder, Builder]] = {}
+
+
+def data(*shape: int, seed: int = 0) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def big(*shape: int, seed: int = 0) -> Any:
+    import torch
+
+    return torch.from_numpy(data(*shape, seed=seed))
+
+
+N = 4_000_000
+
+
+def _ufuncs() -> None:
+    for name in ("exp", "log", "sqrt", "tanh", "mul", "add scalar", "add row"):
+
+        def ours(name: str = name) -> Callable[[], object]:
+            import numpy as np
+
+            from tidu.arrays.threads import big_ufunc
+
+            x, y = abs(data(4000, 1000)), data(4000, 1000, seed=1)
+            if name == "mul":
+                return lambda: big_ufunc(np.multiply, x, y)
+            if name == "add scalar":
+                return lambda: big_ufunc(np.add, x, 2.0)
+            if name == "add row":
+                return lambda: big_ufunc(np.add, x, y[0])
+            f = getattr(np, name)
+            return lambda: big_ufunc(f, x)
+
+        def theirs(name: str = name) -> Callable[[], object]:
+            import torch
+
+            x, y = abs(big(4000, 1000)), big(4000, 1000, seed=1)
+            if name == "mul":
+                return lambda: x * y
+            if name == "add scalar":
+                return lambda: x + 2.0
+            if name == "add row":
+                return lambda: x + y[0]
+            f = getattr(torch, name)
+            return lambda: f(x)
+
+        CASES[f"{name} 4M"] = ours, theirs
+
+
+_ufuncs()
+
+
+def _chain_ours() -> Callable[[], object]:
+    """The tanh form of gelu as single ops, forward and backward, as a tape would call them."""
+    import numpy as np
+
+    from tidu.arrays.elementwise import tanh, tanh_backward
+    from tidu.arrays.threads import big_ufunc as big_
+
+    x, g = data(N), data(N, seed=1)
+    mul, add = np.multiply, np.add
+
+    def step() -> object:
+        x2 = big_(mul, x, x)
+        x3 = big_(mul, x2, x)
+        a = big_(mul, x3, 0.044715)
+        b = big_(add, a, x)
+        c = big_(mul, b, 0.7978845608)
+        t = tanh(c)
+        d = big_(add, t, 1.0)
+        h = big_(mul, x, 0.5)
+        out = big_(mul, h, d)
+        gd, gh = big_(mul, g, h), big_(mul, g, d)
+        gx = big_(mul, gh, 0.5)
+        gc = tanh_backward(gd, t)
+        gb = big_(mul, gc, 0.7978845608)
+        gx = big_(add, gx, gb)
+        ga = big_(mul, gb, 0.044715)
+        gx2 = big_(mul, ga, x)
+        gx = big_(add, gx, big_(mul, ga, x2))
+        g2 = big_(mul, gx2, x)
+        gx = big_(add, gx, g2)
+        gx = big_(add, gx, g2)
+        return out, gx
+
+    return step
+
+
+def _chain_theirs() -> Callable[[], object]:
+    import torch
+
+    x, g = big(N).requires_grad_(), big(N, seed=1)
+
+    def step() -> object:
+        out = x * 0.5 * (torch.tanh((x * x * x * 0.044715 + x) * 0.7978845608) + 1.0)
+        return torch.autograd.grad(out, x, g)
+
+    return step
+
+
+CASES["gelu chain 4M fwd+bwd"] = _chain_ours, _chain_theirs
+
+
+def _functions() -> None:
+    for name in ("erf", "sigmoid", "gelu", "gelu tanh", "silu", "softplus", "log1p", "expm1", "tanh", "relu"):
+        for size, label in ((N, "4M"), (30_000, "30k"), (16, "16")):
+            for both in (False, True):
+
+                def ours(name: str = name, size: int = size, both: bool = both) -> Callable[[], object]:
+                    from tidu.arrays import elementwise, select
+
+                    x, g = data(size), data(size, seed=1)
+                    if name == "log1p":
+                        x = abs(x)
+                    base, extra = (name, ()) if name != "gelu tanh" else ("gelu", ("tanh",))
+                    where = select if name == "relu" else elementwise
+                    f, df = getattr(where, base), getattr(where, base + "_backward")
+                    of_result = name in ("sigmoid", "expm1", "tanh", "relu")
+                    if not both:
+                        return lambda: f(x, *extra)
+
+                    def step() -> object:
+                        out = f(x, *extra)
+                        return out, df(g, out if of_result else x, *extra)
+
+                    return step
+
+                def theirs(name: str = name, size: int = size, both: bool = both) -> Callable[[], object]:
+                    import torch
+                    import torch.nn.functional as F
+
+                    x, g = big(size), big(size, seed=1)
+                    if name == "log1p":
+                        x = abs(x)
+                    if name == "gelu tanh":
+                        f: Any = lambda a: F.gelu(a, approximate="tanh")  # noqa: E731
+                    else:
+                        f = getattr(torch, name, None) or getattr(F, name)
+                    if not both:
+                        return lambda: f(x)
+                    x.requires_grad_()
+                    return lambda: torch.autograd.grad(f(x), x, g)
+
+                CASES[f"{name} {label}{' fwd+bwd' if both else ''}"] = ours, theirs
+
+
+_functions()
