@@ -1,0 +1,16 @@
+"""What is timed: one module a family. Importing this package declares every row."""
+
+from benchmarks.rows import (  # noqa: F401
+    chains,
+    curvature,
+    large,
+    layers,
+    linear_algebra,
+    mlp,
+    programs,
+    small,
+    transforms,
+)
+from benchmarks.rows.groups import GROUPS
+
+__all__ = ["GROUPS"]
