@@ -47,7 +47,10 @@ tensor([[   1.0000,    2.5000],
     (f32([1, 1001]), {}, "tensor([1.0000e+00, 1.0010e+03])"),
     (f32([0.5, 501]), {}, "tensor([5.0000e-01, 5.0100e+02])"),
     (f32([1e8, 2e8]), {}, "tensor([1.0000e+08, 2.0000e+08])"),
+    (f32([1e8, 5e7]), {}, "tensor([100000000.,  50000000.])"),
+    (np.array([1e-4, 2e-4]), {}, "tensor([0.0001, 0.0002], dtype=torch.float64)"),
     (f32([100000001.0, 2e8]), {}, "tensor([1.0000e+08, 2.0000e+08])"),
+    (f32([-1000, 0.01, 1000]), {}, "tensor([-1.0000e+03,  1.0000e-02,  1.0000e+03])"),
     (f32([0.0001, 0.0002]), {}, "tensor([1.0000e-04, 2.0000e-04])"),
     (f32([0.00009, 0.0002]), {}, "tensor([9.0000e-05, 2.0000e-04])"),
     (f32([1e-20, 1, 1e20]), {}, "tensor([1.0000e-20, 1.0000e+00, 1.0000e+20])"),
@@ -170,6 +173,11 @@ tensor([[[[False, False],
 
          [[False, False],
           [False, False]]]])"""),
+    (np.arange(24).reshape(4, 6), dict(threshold=10, edgeitems=2), """\
+tensor([[ 0,  1,  ...,  4,  5],
+        [ 6,  7,  ..., 10, 11],
+        [12, 13,  ..., 16, 17],
+        [18, 19,  ..., 22, 23]])"""),
     (np.arange(30), dict(threshold=10, edgeitems=10), """\
 tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  ..., 20, 21, 22, 23, 24, 25, 26,
         27, 28, 29])"""),
@@ -258,6 +266,34 @@ def test_requires_grad_follows_and_wraps() -> None:
 tensor([ 0.,  1.,  2.,  3.,  4.,  5.,  6.,  7.,  8.,  9., 10., 11., 12., 13.],
        requires_grad=True)"""
     assert tensor_repr(long) == wrapped
+
+
+@pytest.mark.parametrize(
+    ("shape", "linewidth", "breaks"),
+    [
+        # a case on either side of each limit; a 1 is a line break before size=, dtype=, requires_grad=
+        ((2, 0), 23, (1, 1, 1)),
+        ((2, 0), 24, (0, 1, 1)),
+        ((2, 0), 44, (0, 1, 1)),
+        ((2, 0), 45, (0, 0, 1)),
+        ((2, 0), 64, (0, 0, 1)),
+        ((2, 0), 65, (0, 0, 0)),
+        ((2, 1), 35, (1, 1)),
+        ((2, 1), 36, (0, 1)),
+        ((2, 1), 55, (0, 1)),
+        ((2, 1), 56, (0, 0)),
+        ((7,), 45, (1, 1)),
+        ((7,), 46, (1, 0)),
+    ],
+)
+def test_where_suffixes_wrap(shape: tuple[int, ...], linewidth: int, breaks: tuple[int, ...]) -> None:
+    data = {(2, 0): "[]", (2, 1): "[[1.],\n        [1.]]", (7,): "[1., 1., 1., 1., 1., 1., 1.]"}[shape]
+    suffixes = ["size=(2, 0)", "dtype=torch.float64", "requires_grad=True"][-len(breaks) :]
+    text = "".join((",\n       " if b else ", ") + s for b, s in zip(breaks, suffixes, strict=True))
+    set_printoptions(linewidth=linewidth)
+    t = tensor_of(np.ones(shape))
+    t.requires_grad = True
+    assert tensor_repr(t) == f"tensor({data}{text})"
 
 
 class Celsius(Tensor):
