@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from . import version
@@ -51,7 +51,7 @@ def is_installed_as_torch() -> bool:
 
 
 def missing_name(module: str, name: str) -> AttributeError:
-    """The error for a name that tidu lacks: PyTorch's message for an unknown name, and a note about whose lack it is.
+    """The error for a name that tidu lacks: PyTorch's words for an unknown name, and whose lack it is.
 
     Args:
         module: the module asked, by either name ("tidu.nn" or "torch.nn").
@@ -121,7 +121,7 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _an_import_is_asking() -> bool:
     """Whether find_spec was called to import and not by importlib.util.find_spec, which promises None."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_name == "_find_spec":
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "_find_and_load_unlocked"
@@ -144,7 +144,7 @@ class TorchDistribution(importlib.metadata.Distribution):
     def read_text(self, filename: str) -> str | None:
         if filename != "METADATA":
             return None
-        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version.__version__}\nSummary: tidu, standing in\n"
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version.__version__}\n"
 
     def locate_file(self, path: Any) -> Any:
         return Path(__file__).parent.parent / path

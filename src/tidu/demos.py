@@ -40,6 +40,6 @@ def demo(names: list[str]) -> int:
 def bench(args: list[str]) -> int:
     """Run the benchmarks of a source checkout: tidu against PyTorch, so PyTorch must be installed."""
     if not (_CHECKOUT / "benchmarks" / "__main__.py").is_file():
-        print("tidu: the benchmarks are in the source tree, not in the package: `make bench` there", file=sys.stderr)
+        print("tidu: the benchmarks are in the source tree: run `make bench` there", file=sys.stderr)
         return 2
     return subprocess.run([sys.executable, "-m", "benchmarks", *args], cwd=_CHECKOUT).returncode

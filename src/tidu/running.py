@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType, TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from .aliasing import SUPPORT_TABLE, install_as_torch, missing_note
@@ -22,7 +22,7 @@ _SHIM = str(Path(__file__).with_name("_torch_shim"))
 
 
 def run(args: list[str]) -> int:
-    """Run `args` as `python` runs what follows its options: SCRIPT, `-m MODULE`, `-c CODE` or `-`, then arguments.
+    """Run `args` as `python` does: SCRIPT, `-m MODULE`, `-c CODE` or `-`, and the program's arguments.
 
     Returns 0 when the program comes to its end, 2 when it cannot be opened. An exception that leaves the
     program is printed, then raised again with nothing more to print, so that the interpreter ends with
@@ -38,12 +38,12 @@ def run(args: list[str]) -> int:
             execute = _text(rest[0], "<string>")
         elif what == "-":
             sys.argv = ["-", *rest]
-            execute = _text(sys.stdin.read(), "<stdin>")
+            execute = _text(sys.stdin.read(), "<stdin>", __file__="<stdin>", __cached__=None)
         else:
             sys.argv = [what, *rest]
             execute = _folder(what) if os.path.isdir(what) else _script(what)
     except OSError as e:
-        print(f"tidu: can't open file {os.path.abspath(what)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
+        print(f"tidu: can't open file {_absolute(what)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
         return 2
     install_as_torch()
     try:
@@ -70,26 +70,30 @@ def _new_main(**attributes: Any) -> ModuleType:
     return main
 
 
-def _execute(read: Callable[[], str | bytes], filename: str, main: ModuleType) -> Callable[[], None]:
-    def execute() -> None:
-        code: CodeType = compile(read(), filename, "exec", dont_inherit=True)
-        exec(code, main.__dict__)
-
-    return execute
+def _absolute(name: str) -> str:
+    """The path as `python` writes it into __file__: absolute, with neither `..` nor links resolved."""
+    return os.path.join(os.getcwd(), name.removeprefix("./"))
 
 
 def _script(name: str) -> Callable[[], None]:
-    path = os.path.abspath(name)
+    path = _absolute(name)
     with io.open_code(path) as f:
         source = f.read()
     _set_path(os.path.dirname(os.path.realpath(path)))
-    main = _new_main(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
-    return _execute(lambda: source, path, main)
+    loader = SourceFileLoader("__main__", path)
+    return _execution(source, path, _new_main(__file__=path, __cached__=None, __loader__=loader))
 
 
-def _text(source: str, filename: str) -> Callable[[], None]:
+def _text(source: str, filename: str, **attributes: Any) -> Callable[[], None]:
     _set_path("")
-    return _execute(lambda: source, filename, _new_main(__loader__=BuiltinImporter))
+    return _execution(source, filename, _new_main(__loader__=BuiltinImporter, **attributes))
+
+
+def _execution(source: str | bytes, filename: str, main: ModuleType) -> Callable[[], None]:
+    def execute() -> None:
+        exec(compile(source, filename, "exec", dont_inherit=True), main.__dict__)
+
+    return execute
 
 
 def _module(name: str) -> Callable[[], None]:
@@ -144,8 +148,8 @@ def blame_tidu(error: BaseException) -> None:
         owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
         error.add_note(missing_note(f"{owner.__name__}.{error.name}"))
     elif isinstance(error, ImportError):
-        name_from = getattr(error, "name_from", None)  # Python 3.12
-        error.add_note(missing_note(f"{error.name}.{name_from}" if name_from else f"such name in {error.name}"))
+        name = getattr(error, "name_from", None)  # since Python 3.12
+        error.add_note(missing_note(f"{error.name}.{name}" if name else f"such name in {error.name}"))
 
 
 def _without_tail(trace: TracebackType | None) -> TracebackType | None:

@@ -39,7 +39,7 @@ def _sort_key(version: str) -> tuple | None:
 
 
 def _keys(a: str, b: object) -> tuple | None:
-    """Comparable keys of both sides: as versions if both are versions, else as text; None if `b` is neither."""
+    """Comparable keys of both sides: versions if both are versions, else text; None if `b` is neither."""
     if not isinstance(b, (str, Iterable)):
         return None
     texts = str.__str__(a), str.__str__(b) if isinstance(b, str) else ".".join(map(str, b))
