@@ -1,0 +1,297 @@
+"""The two ways to start a backward pass: `backward` accumulates into leaves, `grad` hands the gradients over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import engine
+from ..core.errors import explain
+from ..core.hooks import as_edge
+from ..core.modes import state
+from ..core.node import LEAF
+from ..core.tensor import Tensor, tensor_of
+from ..core.views import live_node
+
+
+def _as_tuple(x: Any) -> tuple[Any, ...]:
+    if x is None:
+        return ()
+    return (x,) if isinstance(x, Tensor) or _is_gradient_edge(x) else tuple(x)
+
+
+def _is_gradient_edge(x: Any) -> bool:
+    return isinstance(x, tuple) and hasattr(x, "node") and hasattr(x, "output_nr")
+
+
+def _ones_like(t: Tensor) -> Tensor:
+    import numpy as np
+
+    a = getattr(t, "_a", None)
+    return tensor_of(np.ones(a.shape, a.dtype)) if a is not None else t.new_ones(tuple(t.shape))  # type: ignore[attr-defined]
+
+
+def _make_grads(
+    outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool, batched: bool = False
+) -> list[Tensor]:
+    """The cotangents of the outputs: as given and checked, or 1 for a scalar."""
+    made = []
+    for i, (out, g) in enumerate(zip(outputs, grads, strict=True)):
+        if isinstance(g, Tensor):
+            if isinstance(out, Tensor):
+                _check_grad(i, out, g, batched)
+            made.append(g)
+        elif g is None:
+            if not isinstance(out, Tensor):
+                raise RuntimeError("grad_outputs must be given for GradientEdge outputs")
+            if live_node(out) is None:
+                made.append(None)  # the error about it comes from the caller
+                continue
+            if out.numel() != 1:  # type: ignore[attr-defined]
+                raise _not_scalar(out)
+            if not out.dtype.is_floating_point:
+                raise RuntimeError(
+                    "grad can be implicitly created only for real scalar outputs but got " + repr(out.dtype)
+                )
+            made.append(_ones_like(out))
+        else:
+            raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+    return made  # type: ignore[return-value]
+
+
+def _not_scalar(out: Tensor) -> RuntimeError:
+    shape = tuple(out.shape)
+    return explain(
+        RuntimeError("grad can be implicitly created only for scalar outputs"),
+        f"the output has shape {shape}: backward() needs gradient=, a tensor of that shape. It holds the weights of a "
+        "sum: backward(G) computes d(sum(G * output)) / d(inputs). For the gradient of the plain sum write "
+        "output.sum().backward(); for one output's, a one-hot G; for the whole Jacobian, func.jacrev.",
+    )
+
+
+def _check_grad(i: int, out: Tensor, g: Tensor, batched: bool) -> None:
+    shape = g.shape[1:] if batched else g.shape
+    if tuple(shape) != tuple(out.shape):
+        what = (
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            if batched
+            else ""
+        )
+        if batched:
+            raise RuntimeError(
+                f"{what}mismatch was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape "
+                f"of {out.shape}. If you only want some tensors in `grad_output` to be considered batched, consider "
+                "using vmap."
+            )
+        raise explain(
+            RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of "
+                f"{out.shape}."
+            ),
+            f"gradient= holds one weight for each element of the output, so it must have the output's shape "
+            f"{tuple(out.shape)}, not the shape of an input.",
+        )
+    if out.dtype.is_complex != g.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {out.dtype}."
+        )
+
+
+def _roots(outputs: Sequence[Any], grads: Sequence[Any]) -> list[tuple[Any, Tensor]]:
+    roots = []
+    for i, (out, g) in enumerate(zip(outputs, grads, strict=True)):
+        edge = as_edge(out)
+        if edge is None:
+            raise explain(
+                RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
+                "nothing that it was computed from had requires_grad=True (or it was detached, or computed under "
+                "no_grad), so there is no graph to go back through.",
+            )
+        roots.append((edge, g))
+    return roots
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Compute the gradient of `tensors` and add it to the `.grad` of the leaves that it depends on.
+
+    With outputs y_k and weights `grad_tensors` g_k it computes d(sum_k <g_k, y_k>) / d(leaf).
+
+    **Arguments**
+        tensors: a tensor or a sequence of them; grad_tensors: tensors of the same shapes, None for scalars;
+        retain_graph: keep what the graph saved, for another backward (default: `create_graph`);
+        create_graph: record the backward pass itself, for higher derivatives;
+        inputs: accumulate into these alone.
+
+    **Raises** RuntimeError as PyTorch does. Source: torch.autograd.backward.
+    """
+    if grad_variables is not None:
+        import warnings
+
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is None:
+            grad_tensors = grad_variables
+        else:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
+    targets = _as_tuple(inputs)
+    if inputs is not None and not targets:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    outputs = _as_tuple(tensors)
+    given = _as_tuple(grad_tensors) or (None,) * len(outputs)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    keep = create_graph if retain_graph is None else retain_graph
+    grads = _make_grads(outputs, given, create_graph)
+    roots = _roots(outputs, grads)
+    if inputs is None:
+        engine.run_backward(roots, keep=keep, create_graph=create_graph)
+        return
+    edges = []
+    for i, t in enumerate(targets):
+        edge = as_edge(t)
+        if edge is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        edges.append(edge)
+    got = engine.run_backward(roots, keep=keep, create_graph=create_graph, targets=edges)
+    for t, edge in zip(targets, edges, strict=True):
+        if edge.EDGE != LEAF and isinstance(t, Tensor):
+            g = engine.captured_for(got, edge)
+            if g is not None:
+                t._grad = g if t._grad is None else t._grad + g
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` with respect to `inputs`, as a tuple; `.grad` is left alone.
+
+    **Arguments**
+        outputs, inputs: a tensor or a sequence of them; grad_outputs: the weights, see `backward`;
+        allow_unused: give None for an input that the outputs do not depend on, instead of an error;
+        is_grads_batched: the weights have a leading batch dimension, and so has what is returned;
+        materialize_grads: zeros instead of None.
+
+    Source: torch.autograd.grad.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    if not outs:
+        raise ValueError("grad requires non-empty outputs.")
+    if not ins:
+        raise ValueError("grad requires non-empty inputs.")
+    if not only_inputs:
+        import warnings
+
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    given = _as_tuple(grad_outputs) or (None,) * len(outs)
+    if len(given) != len(outs):
+        raise RuntimeError(f"got {len(outs)} tensors and {len(given)} gradients")
+    keep = create_graph if retain_graph is None else retain_graph
+    grads = _make_grads(outs, given, create_graph, is_grads_batched)
+    roots = _roots(outs, grads)
+    edges = []
+    for t in ins:
+        edge = as_edge(t)
+        if edge is None:
+            raise explain(
+                RuntimeError("One of the differentiated Tensors does not require grad"),
+                "every input of grad() must have requires_grad=True when the outputs are computed from it.",
+            )
+        edges.append(edge)
+    if is_grads_batched:
+        return _batched(roots, edges, ins, allow_unused, materialize_grads, keep, create_graph)
+    got = engine.run_backward(roots, keep=keep, create_graph=create_graph, targets=edges, accumulate=False)
+    return _collect(got, edges, ins, allow_unused, materialize_grads)
+
+
+def _collect(
+    got: dict[Any, Any], edges: Sequence[Any], ins: Sequence[Any], allow_unused: bool, materialize: bool
+) -> tuple[Any, ...]:
+    result = []
+    for edge, t in zip(edges, ins, strict=True):
+        g = engine.captured_for(got, edge)
+        if g is None:
+            if not allow_unused:
+                raise explain(
+                    RuntimeError(
+                        "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                        "allow_unused=True if this is the desired behavior."
+                    ),
+                    "the outputs do not depend on it: allow_unused=True gives None for it, materialize_grads=True "
+                    "zeros.",
+                )
+            if materialize:
+                g = t.new_zeros(tuple(t.shape))
+        result.append(g)
+    return tuple(result)
+
+
+def _batched(
+    roots: Sequence[tuple[Any, Tensor]],
+    edges: Sequence[Any],
+    ins: Sequence[Any],
+    allow_unused: bool,
+    materialize: bool,
+    keep: bool,
+    create_graph: bool,
+) -> tuple[Any, ...]:
+    """One backward pass a row of the weights, stacked."""
+    n = roots[0][1].shape[0]
+    rows = []
+    for i in range(n):
+        got = engine.run_backward(
+            [(e, g[i]) for e, g in roots],  # type: ignore[index]
+            keep=keep or i < n - 1,
+            create_graph=create_graph,
+            targets=edges,
+            accumulate=False,
+        )
+        rows.append(_collect(got, edges, ins, allow_unused, materialize))
+    from .. import stack  # type: ignore[attr-defined]
+
+    return tuple(None if col[0] is None else stack(col) for col in zip(*rows, strict=True))
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Compute the gradient of this tensor and add it to the `.grad` of the leaves that it depends on.
+
+    `gradient` is needed unless the tensor has one element: the weights of the sum that is differentiated.
+    Source: torch.Tensor.backward.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+__all__ = ["backward", "grad", "state", "tensor_backward"]

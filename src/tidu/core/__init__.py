@@ -1,0 +1,1 @@
+"""What a tensor and a derivative are: values, ops, nodes, the engine, views, modes."""

@@ -1,0 +1,69 @@
+"""Linear ops that the kinds themselves need: casts, broadcasting and its adjoint, strided windows of memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .linear import linear
+from .tensor import Tensor
+
+
+def _cast(input: Any, dtype: Any) -> Any:
+    if input.dtype.kind == "c" and dtype.kind != "c":
+        input = input.real
+    return input.astype(dtype)
+
+
+cast_op = linear(
+    "cast", _cast, lambda g, input_dtype: cast(g, input_dtype), node="ToCopyBackward0", out_arg=False
+)  # fmt: skip
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """A value in another (NumPy) dtype, the real part when that drops the imaginary one; itself if it has it."""
+    if isinstance(x, Tensor):
+        return x if x.dtype.np == dtype else cast_op(x, dtype)
+    return x if x.dtype == dtype else _cast(x, dtype)
+
+
+def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
+    extra = input.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, d in enumerate(shape) if d == 1 and input.shape[i + extra] != 1
+    )
+    if axes:
+        low = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
+        if low:
+            input, dtype = input.astype(np.float32), input.dtype
+        input = np.add.reduce(input, axes)
+        if low:
+            input = input.astype(dtype)
+    return input.reshape(shape)
+
+
+sum_to_op = linear(
+    "sum_to_size", _sum_to, lambda g, input_shape: expand_to(g, input_shape), node="SumBackward1", out_arg=False
+)  # fmt: skip
+expand_op = linear(
+    "expand",
+    lambda input, shape: np.broadcast_to(input, shape),
+    lambda g, input_shape: sum_to(g, input_shape),
+    view=True,
+    out_arg=False,
+)
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a value over the dimensions along which `shape` broadcasts to its own."""
+    if tuple(x.shape) == shape:
+        return x
+    return sum_to_op(x, shape) if isinstance(x, Tensor) else _sum_to(x, shape)
+
+
+def expand_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcast a value to `shape` without copying."""
+    if tuple(x.shape) == shape:
+        return x
+    return expand_op(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)

@@ -1,0 +1,455 @@
+"""The elementwise kind: one NumPy ufunc, and a partial derivative for each input.
+
+    tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
+    mul = binary("mul", np.multiply, lambda y: y, lambda x: x)
+    add = binary("add", np.add, ONE, ONE)
+
+A partial reads what its parameters name: `x`, `y` the inputs, `out` the result. The kind makes the rest of it: the
+cotangent is g times the conjugate of the partial, summed back over broadcast dimensions; the tangent is the sum of
+partial times tangent.
+
+The call that most programs make, tensors of one real floating type, is the hot path of the whole library and is
+written out here without a detour. Everything else (mixed types, integers, complex, numbers, transforms) goes through
+`Op.general`, with the same partials.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.threads import BIG, big_ufunc
+from ..arrays.threads import blocked as _blocked
+from .broadcast import cast, sum_to
+from .modes import state
+from .node import Node, freed, modified, next_seq
+from .op import Op, OpNode, check_savable
+from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of
+from .tensor import Inference, Tensor, live_node, new, tensor_of
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+ndarray = np.ndarray
+
+
+def ONE() -> int:
+    """The partial of an op that hands its cotangent on."""
+    return 1
+
+
+def NEG() -> int:
+    """The partial of an op that hands its cotangent on negated."""
+    return -1
+
+
+class ElementwiseOp(Op):
+    kind = "elementwise"
+
+    def __init__(
+        self,
+        name: str,
+        ufunc: Callable[..., Any],
+        inputs: Sequence[str],
+        partials: Sequence[Callable[..., Any] | None],
+        policy: Policy = SAME,
+        node: str | None = None,
+        forward: Callable[..., Any] | None = None,
+    ) -> None:
+        self.ufunc, self.partials, self.policy = ufunc, tuple(partials), policy
+        names = dict(zip("xy", inputs, strict=False))
+        reads = [_reads(p) for p in partials]
+        vjp = {
+            i: _rename(_cotangent(p, r), r, names, i) for i, p, r in zip(inputs, partials, reads, strict=True) if p
+        }
+        jvp = {i: _rename(_tangent(p), r, names) for i, p, r in zip(inputs, partials, reads, strict=True) if p}
+        if forward is None:
+            forward = (lambda input, other: ufunc(input, other)) if len(inputs) == 2 else (lambda input: ufunc(input))
+        super().__init__(name, forward, vjp, jvp, tensors=tuple(inputs), node=node)
+        self.fast = type(self.node_name, (UnaryNode if len(inputs) == 1 else BinaryNode,), {"__slots__": (), "op": self})
+
+
+    def arrays(self, args: Sequence[Any]) -> list[Any]:
+        """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
+        for i, x in enumerate(args):
+            if not isinstance(x, (Tensor, ndarray, np.generic)) and (i == 0 or not isinstance(x, Number)):
+                raise TypeError(
+                    f"{self.name}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
+                    f"not {type(x).__name__}"
+                )
+        d = common(self.name, self.policy, list(args))
+        return [as_array(x, d, d.np) for x in args]
+
+
+def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:
+    return () if partial is None else tuple(inspect.signature(partial).parameters)
+
+
+def _cotangent(p: Callable[..., Any], reads: Sequence[str]) -> Callable[..., Any]:
+    """g times the conjugate of the partial, in the shape of the input."""
+    if p is ONE:
+        return lambda g, shape: sum_to(g, shape)
+    if p is NEG:
+        return lambda g, shape: sum_to(-g, shape)
+    return lambda g, shape, *values: sum_to(g * conj(p(*values)), shape)
+
+
+def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
+    if p is ONE:
+        return lambda t: t
+    if p is NEG:
+        return lambda t: -t
+    return lambda t, *values: t * p(*values)
+
+
+def _rename(fn: Callable[..., Any], reads: Sequence[str], names: dict[str, str], shaped: str = "") -> Callable[..., Any]:
+    """Give a rule the parameter names by which `Op` knows what it reads."""
+    full = (["g", shaped + "_shape"] if shaped else ["t"]) + [names.get(r, r) for r in reads]
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in full])  # type: ignore[attr-defined]
+    return fn
+
+
+def conj(p: Any) -> Any:
+    """The conjugate of a value that may be real, which it leaves alone."""
+    if isinstance(p, Tensor):
+        return p.conj() if p.is_complex() else p
+    return p.conj() if isinstance(p, complex) or getattr(p, "dtype", F32).kind == "c" else p
+
+
+def blocked(rule: Callable[..., Any], *values: Any) -> Any:
+    """`rule(*values)` for large arrays, a block at a time over the threads, so that what a rule makes on its way
+    stays in cache. Arrays of one shape and layout only; anything else in one go.
+    """
+    arrays = [v for v in values if v.__class__ is ndarray and v.size > 1]
+    first = arrays[0]
+    if any(v.shape != first.shape or not v.flags.c_contiguous for v in arrays):
+        return rule(*values)
+    places = [i for i, v in enumerate(values) if v.__class__ is ndarray and v.size > 1]
+    out = np.empty(first.shape, first.dtype)
+
+    def kernel(*blocks: Any) -> None:
+        full = list(values)
+        for i, b in zip(places, blocks, strict=False):
+            full[i] = b
+        blocks[-1][...] = rule(*full)
+
+    _blocked(kernel, arrays, out)
+    return out
+
+
+# ------------------------------------------------------------------ fast nodes
+
+
+class UnaryNode(Node):
+    """The node of the hot path: one input, real floating point."""
+
+    __slots__ = ("cell", "out", "version", "x")
+    partial: Callable[[Any, Any], Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        version = self.version
+        if version is None:
+            raise freed(self)
+        x = self.x
+        if x is not None:
+            if x._v[0] != version:
+                raise modified(self, x, x._v, version)
+            if raw:
+                x = x._a
+        out = self.out
+        if out is not None:
+            if self.cell[0]:
+                raise modified(self, out, self.cell, 0)
+            if not raw:
+                out = _output(self, out, self.cell)
+        if raw and g.size > BIG:
+            return (blocked(self.times, g, x, out),)
+        return (g * self.partial(x, out),)
+
+    @classmethod
+    def times(cls, g: Any, x: Any, out: Any) -> Any:
+        return g * cls.partial(x, out)
+
+    def release(self) -> None:
+        self.x = self.out = self.version = None
+
+    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
+        if self.x is not None:
+            yield self.x._a
+        if self.out is not None:
+            yield self.out
+
+
+class PassNode(UnaryNode):
+    """A unary node whose partial is a constant: nothing saved."""
+
+    __slots__ = ()
+    sign = 1
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        return (g,) if self.sign == 1 else (-g,)
+
+    def release(self) -> None:
+        pass
+
+    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
+        return iter(())
+
+
+class BinaryNode(Node):
+    """The node of the hot path: two inputs, real floating point. `shapes` is None where nothing was broadcast."""
+
+    __slots__ = ("cell", "out", "shapes", "versions", "x", "y")
+    partial_x: Callable[[Any, Any, Any], Any]
+    partial_y: Callable[[Any, Any, Any], Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        versions = self.versions
+        if versions is None:
+            raise freed(self)
+        x, y, out = self.x, self.y, self.out
+        if x is not None:
+            if x._v[0] != versions[0]:
+                raise modified(self, x, x._v, versions[0])
+            if raw:
+                x = x._a
+        if y is not None and versions[1] is not None:
+            if y._v[0] != versions[1]:
+                raise modified(self, y, y._v, versions[1])
+            if raw:
+                y = y._a
+        if out is not None:
+            if self.cell[0]:
+                raise modified(self, out, self.cell, 0)
+            if not raw:
+                out = _output(self, out, self.cell)
+        ex, ey = edges
+        cx = cy = None
+        if raw and g.size > BIG and self.shapes is None:
+            if ex is not None:
+                cx = g if self.partial_x is ONE else blocked(self.times_x, g, x, y, out)
+            if ey is not None:
+                cy = g if self.partial_y is ONE else blocked(self.times_y, g, x, y, out)
+            return cx, cy
+        if ex is not None:
+            p = self.partial_x
+            cx = g if p is ONE else -g if p is NEG else g * p(x, y, out)
+        if ey is not None:
+            p = self.partial_y
+            cy = g if p is ONE else -g if p is NEG else g * p(x, y, out)
+        if self.shapes is not None:
+            if cx is not None:
+                cx = sum_to(cx, self.shapes[0])
+            if cy is not None:
+                cy = sum_to(cy, self.shapes[1])
+        return cx, cy
+
+    @classmethod
+    def times_x(cls, g: Any, x: Any, y: Any, out: Any) -> Any:
+        return -g if cls.partial_x is NEG else g * cls.partial_x(x, y, out)
+
+    @classmethod
+    def times_y(cls, g: Any, x: Any, y: Any, out: Any) -> Any:
+        return -g if cls.partial_y is NEG else g * cls.partial_y(x, y, out)
+
+    def release(self) -> None:
+        if self.x is not None or self.y is not None or self.out is not None:
+            self.x = self.y = self.out = self.versions = None
+
+    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
+        for v in (self.x, self.y):
+            if isinstance(v, Tensor):
+                yield v._a
+        if self.out is not None:
+            yield self.out
+
+
+def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
+    t = tensor_of(a)
+    t._node, t._v = node, cell
+    return t
+
+
+def _canonical(p: Callable[..., Any] | None, order: Sequence[str]) -> Any:
+    """A partial as a function of all that it might read, in a fixed order."""
+    if p is None or p is ONE or p is NEG:
+        return p
+    reads = _reads(p)
+    if reads == tuple(order):
+        return p
+    if len(order) == 2:
+        return {
+            ("x",): lambda x, out: p(x), ("out",): lambda x, out: p(out), ("out", "x"): lambda x, out: p(out, x),
+        }[reads]  # fmt: skip
+    return {
+        ("x",): lambda x, y, out: p(x), ("y",): lambda x, y, out: p(y), ("out",): lambda x, y, out: p(out),
+        ("x", "y"): lambda x, y, out: p(x, y), ("y", "out"): lambda x, y, out: p(y, out),
+        ("x", "out"): lambda x, y, out: p(x, out), ("y", "x"): lambda x, y, out: p(y, x),
+    }[reads]  # fmt: skip
+
+
+# ------------------------------------------------------------------ declarations
+
+
+def unary(
+    name: str,
+    ufunc: Callable[..., Any],
+    partial: Callable[..., Any] | None = None,
+    *,
+    policy: Policy = FLOATS,
+    node: str | None = None,
+) -> Callable[..., Any]:
+    """Declare an elementwise op of one input. `policy` says what integers become: floats unless told otherwise."""
+    op = ElementwiseOp(name, ufunc, ("input",), (partial,), policy, node)
+    cls = op.fast
+    reads = _reads(partial)
+    save_x, save_out = "x" in reads, "out" in reads
+    constant = partial is ONE or partial is NEG
+    if constant:
+        cls = op.fast = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
+    elif partial is not None:
+        cls.partial = staticmethod(_canonical(partial, ("x", "out")))  # type: ignore[attr-defined]
+    plain = policy is SAME or policy is FLOATS
+    differentiable = partial is not None
+    general = op.general
+
+    def call(input: Any, *, out: Any = None) -> Any:
+        try:
+            a = input._a
+        except AttributeError:
+            return general((input,), out)
+        dt = a.dtype
+        if (dt is not F32 and dt is not F64) or out is not None or not plain:
+            return general((input,), out)
+        r = ufunc(a) if a.size <= BIG else big_ufunc(ufunc, a)
+        if r.__class__ is not ndarray:
+            r = np.asarray(r)
+        e = input._node if input._view is None else live_node(input)
+        t = new(Tensor)
+        t._a = r
+        cell = t._v = [0]
+        t._view = t._grad = t._extra = None
+        record = state.record
+        if e is None or record is False or not differentiable:
+            t._node = None
+            if state.inference:
+                t._v = Inference((0,))
+            return t
+        if record is not True:
+            return op.record((input,), r)
+        t._node = n = new(cls)
+        n.seq = next_seq()
+        n._hooks = None
+        n.edges = (input if e is True else e,)
+        if constant:
+            return t
+        if save_x:
+            n.x = input
+            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)
+        else:
+            n.x = None
+            n.version = 0
+        if save_out:
+            n.out = r
+            n.cell = cell
+        else:
+            n.out = None
+        return t
+
+    return _finish(op, call)
+
+
+def binary(
+    name: str,
+    ufunc: Callable[..., Any],
+    partial_x: Callable[..., Any] | None = None,
+    partial_y: Callable[..., Any] | None = None,
+    *,
+    policy: Policy = SAME,
+    node: str | None = None,
+) -> Callable[..., Any]:
+    """Declare an elementwise op of two inputs, the second of which may be a number."""
+    op = ElementwiseOp(name, ufunc, ("input", "other"), (partial_x, partial_y), policy, node)
+    cls = op.fast
+    rx, ry = _reads(partial_x), _reads(partial_y)
+    cls.partial_x = staticmethod(_canonical(partial_x, ("x", "y", "out")))  # type: ignore[attr-defined]
+    cls.partial_y = staticmethod(_canonical(partial_y, ("x", "y", "out")))  # type: ignore[attr-defined]
+    x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
+    save_out = "out" in rx or "out" in ry
+    plain = policy.plain
+    differentiable = partial_x is not None or partial_y is not None
+    general = op.general
+
+    def call(input: Any, other: Any, *, out: Any = None) -> Any:
+        try:
+            a = input._a
+            dt = a.dtype
+            if other.__class__ is float and (dt is F32 or dt is F64):
+                b = scalar_of(other, dt)
+                number = True
+            else:
+                b = other._a
+                number = False
+        except AttributeError:
+            return general((input, other), out)
+        if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
+            return general((input, other), out)
+        try:
+            if a.size <= BIG and b.size <= BIG:
+                r = ufunc(a, b)
+            else:
+                r = big_ufunc(ufunc, a, b)
+        except ValueError:
+            return general((input, other), out)
+        if r.__class__ is not ndarray:
+            r = np.asarray(r)
+        ex = input._node if input._view is None else live_node(input)
+        if number:
+            ey = None
+        else:
+            ey = other._node if other._view is None else live_node(other)
+        t = new(Tensor)
+        t._a = r
+        cell = t._v = [0]
+        t._view = t._grad = t._extra = None
+        record = state.record
+        if (ex is None and ey is None) or record is False or not differentiable:
+            t._node = None
+            if state.inference:
+                t._v = Inference((0,))
+            return t
+        if record is not True:
+            return general((input, other), None)
+        t._node = n = new(cls)
+        n.seq = next_seq()
+        n._hooks = None
+        n.edges = (input if ex is True else ex, other if ey is True else ey)
+        n.shapes = None if number or a.shape == b.shape else (a.shape, b.shape)
+        n.x = input if (x_for_x and ex is not None) or (x_for_y and ey is not None) else None
+        if number:
+            n.y = b if y_for_x else None
+            n.versions = (input._v[0], None)
+        else:
+            n.y = other if (y_for_x and ex is not None) or (y_for_y and ey is not None) else None
+            n.versions = (input._v[0], other._v[0])
+            if n.y is not None and other._v.__class__ is not list:
+                check_savable(other)
+        if n.x is not None and input._v.__class__ is not list:
+            check_savable(input)
+        if save_out:
+            n.out = r
+            n.cell = cell
+        else:
+            n.out = None
+        return t
+
+    return _finish(op, call)
+
+
+def _finish(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:
+    call.__name__ = call.__qualname__ = op.name
+    call.op = op  # type: ignore[attr-defined]
+    op.call = call
+    return call

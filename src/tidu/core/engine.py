@@ -1,0 +1,339 @@
+"""backward(): collect the graph, put it in order, run it.
+
+Descending sequence numbers are a topological order, so the engine collects the reachable nodes with an explicit
+stack, sorts them once, and runs them. No recursion anywhere: a chain of a million ops is no special case.
+
+A cotangent is an array when only numbers are wanted, a tensor when the backward pass shall itself be recorded
+(`create_graph`). The first cotangent that reaches a place is kept as it is; the second one allocates the sum; from
+then on the engine owns it and adds in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from .modes import set_record, state
+from .node import LEAF, OUTPUT, Node
+from .tensor import Tensor, new, tensor_of
+
+ndarray = np.ndarray
+_by_seq = attrgetter("seq")
+
+
+class Run:
+    """One backward pass."""
+
+    __slots__ = ("accumulate", "captured", "grads", "keep", "needed", "owned", "pending", "raw", "targets")
+
+    def __init__(self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool) -> None:
+        self.keep = keep
+        self.raw = not create_graph
+        self.grads: dict[Any, Any] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
+        self.owned: set[Any] = set()  # edges whose sum the engine allocated
+        self.pending: dict[Any, int] = {}  # leaf -> how many cotangents are still to come
+        self.targets = None if targets is None else {_key(e) for e in targets if e is not None}
+        self.captured: dict[Any, Any] = {}
+        self.accumulate = accumulate
+        self.needed: set[Any] | None = None
+
+    # ---------------------------------------------------------------- the pass
+
+    def run(self, roots: Sequence[tuple[Any, Any]]) -> None:
+        """Send the cotangents of `roots` ((edge, cotangent) pairs) down the graph."""
+        order = self.collect([edge for edge, _ in roots])
+        if self.targets is not None:
+            self.restrict(order)
+        for edge, g in roots:
+            self.add(edge, g)
+        for edge, _ in roots:
+            if edge.EDGE == LEAF:
+                self.leaf_seen(edge)
+        # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
+        del roots, edge, g  # type: ignore[misc]
+        was = set_record(not self.raw)
+        try:
+            self.walk(order)
+        finally:
+            set_record(was)
+
+    def collect(self, roots: Sequence[Any]) -> list[Node]:
+        """The reachable nodes, latest first; counts on the way how often each leaf is used."""
+        pending = self.pending
+        nodes: list[Node] = []
+        seen: set[Any] = set()
+        stack: list[Node] = []
+        for e in roots:
+            if e.EDGE == LEAF:
+                pending[e] = pending.get(e, 0) + 1
+            elif e.owner not in seen:
+                seen.add(e.owner)
+                stack.append(e.owner)
+        push, pop, found, mark = stack.append, stack.pop, nodes.append, seen.add
+        while stack:
+            node = pop()
+            found(node)
+            for e in node.edges:
+                if e is None:
+                    continue
+                kind = e.EDGE
+                if kind == LEAF:
+                    pending[e] = pending.get(e, 0) + 1
+                    continue
+                if kind == OUTPUT:
+                    e = e.node
+                if e not in seen:
+                    mark(e)
+                    push(e)
+        nodes.sort(key=_by_seq, reverse=True)
+        return nodes
+
+    def restrict(self, order: list[Node]) -> None:
+        """Find the nodes on a way to a target, so that nothing else is computed."""
+        needed = self.needed = set()
+        targets = self.targets
+        for node in reversed(order):
+            for e in node.edges:
+                if e is not None and (_key(e) in targets or e.owner in needed):  # type: ignore[operator]
+                    needed.add(node)
+                    break
+
+    def walk(self, order: list[Node]) -> None:
+        grads, raw, keep, owned = self.grads, self.raw, self.keep, self.owned
+        pop = grads.pop
+        targets, needed = self.targets, self.needed
+        simple = targets is None and not state.anomaly
+        for node in order:
+            g = pop(node, None)
+            if g is not None and (node._hooks is not None or targets is not None):
+                g = self.before(node, g)
+            edges = node.edges
+            if g is None or (needed is not None and node not in needed):
+                self.skip(edges)
+                continue
+            if not simple:
+                wanted = edges if needed is None else self.wanted(edges)
+                cots = self.apply_carefully(node, g, wanted)
+            else:
+                wanted = edges
+                cots = node.apply(g, edges, raw)
+            if not keep:
+                node.release()
+            if node._hooks is not None and node._hooks.post:
+                cots = self.after(node, g, cots)
+            g = None
+            ready = None
+            for e, c in zip(wanted, cots, strict=False):
+                if e is None:
+                    continue
+                kind = e.EDGE
+                if c is not None:
+                    if kind == OUTPUT:
+                        self.add(e, c)
+                    else:
+                        had = grads.get(e)
+                        if had is None:
+                            grads[e] = c
+                        elif e in owned and had.__class__ is ndarray:
+                            np.add(had, c, had)
+                        else:
+                            grads[e] = had + c
+                            owned.add(e)
+                if kind == LEAF:
+                    left = self.pending[e] - 1
+                    self.pending[e] = left
+                    if not left:
+                        ready = [e] if ready is None else [*ready, e]
+            if wanted is not edges:
+                ready = self.unwanted(edges, wanted, ready)
+            if ready is not None:
+                cots = c = had = None
+                for e in ready:
+                    self.finish_leaf(e)
+
+    def skip(self, edges: Sequence[Any]) -> None:
+        """Account for the cotangents that will not come from a node that does not run."""
+        for e in edges:
+            if e is not None and e.EDGE == LEAF:
+                self.leaf_seen(e)
+
+    def unwanted(self, edges: Sequence[Any], wanted: Sequence[Any], ready: list[Any] | None) -> list[Any] | None:
+        for e, w in zip(edges, wanted, strict=True):
+            if e is not None and w is None and e.EDGE == LEAF:
+                self.pending[e] -= 1
+                if not self.pending[e]:
+                    ready = [*(ready or ()), e]
+        return ready
+
+    def wanted(self, edges: Sequence[Any]) -> tuple[Any, ...]:
+        targets, needed = self.targets, self.needed
+        return tuple(
+            e if e is not None and (_key(e) in targets or e.owner in needed) else None  # type: ignore[operator]
+            for e in edges
+        )
+
+    def apply_carefully(self, node: Node, g: Any, edges: Sequence[Any]) -> Sequence[Any]:
+        if not state.anomaly:
+            return node.apply(g, edges, self.raw)
+        from .careful import apply_with_anomaly
+
+        return apply_with_anomaly(node, g, edges, self.raw)
+
+    # ---------------------------------------------------------------- cotangents
+
+    def add(self, edge: Any, g: Any) -> None:
+        """Add a cotangent to those that have reached an edge."""
+        if edge.EDGE == OUTPUT:
+            slots = self.grads.get(edge.node)
+            if slots is None:
+                slots = self.grads[edge.node] = [None] * len(edge.node.avals)
+            had = slots[edge.nr]
+            slots[edge.nr] = g if had is None else had + g
+        else:
+            had = self.grads.get(edge)
+            self.grads[edge] = g if had is None else had + g
+
+    def leaf_seen(self, leaf: Tensor) -> None:
+        self.pending[leaf] -= 1
+        if not self.pending[leaf]:
+            self.finish_leaf(leaf)
+
+    def finish_leaf(self, leaf: Tensor) -> None:
+        """All cotangents of a leaf have come: run its hooks, then accumulate or hand over."""
+        grads = self.grads
+        if leaf not in grads:
+            return
+        if self.targets is not None and leaf not in self.targets:
+            del grads[leaf]
+            return
+        if leaf._extra is not None:
+            from .hooked import leaf_hooks_before
+
+            leaf_hooks_before(self, leaf)
+        if self.targets is not None:
+            self.captured[leaf] = grads[leaf]
+            if not self.accumulate:
+                del grads[leaf]
+                return
+        accumulate(leaf, grads, self.raw)
+        if leaf._extra is not None:
+            from .hooked import leaf_hooks_after
+
+            leaf_hooks_after(leaf)
+
+    def before(self, node: Node, g: Any) -> Any:
+        """Hooks on the incoming cotangents, and their capture for who asked for them."""
+        from .hooked import before
+
+        return before(self, node, g)
+
+    def after(self, node: Node, g: Any, cots: Any) -> Any:
+        from .hooked import after
+
+        return after(self, node, g, cots)
+
+
+def _key(edge: Any) -> Any:
+    """What identifies the place an edge points to: two OutputEdges may name the same output."""
+    return (edge.node, edge.nr) if edge.EDGE == OUTPUT else edge
+
+
+# ------------------------------------------------------------------ leaves
+
+
+def _references(grads: dict[Any, Any], key: Any) -> int:
+    return getrefcount(grads[key])
+
+
+# What a cotangent's reference count reads when only the engine's table holds it: measured, for it differs
+# between versions of Python.
+ALONE = _references({0: np.zeros(1)}, 0)
+
+
+def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
+    """Add the cotangent in `grads` to `leaf.grad`.
+
+    A first gradient is taken as it is when nobody else can see its memory and it lies as the leaf does; otherwise it
+    is copied. Later ones are added in place, so that `.grad` keeps its identity, unless a graph is being made.
+    """
+    had = leaf._grad
+    if not raw:
+        c = grads.pop(leaf)
+        if c.dtype is not leaf.dtype:
+            c = c.to(leaf.dtype)
+        leaf._grad = c.clone() if had is None else had + c
+        return
+    alone = _references(grads, leaf) <= ALONE
+    c = grads.pop(leaf)
+    a = leaf._a
+    if c.__class__ is not ndarray:
+        c, alone = np.asarray(c), True
+    if had is not None:
+        if c.dtype is not a.dtype:
+            c = c.astype(a.dtype)
+        if had._node is not None:
+            leaf._grad = tensor_of(had._a + c)
+        else:
+            np.add(had._a, c, had._a, casting="unsafe")
+            had._v[0] += 1
+        return
+    if not alone or c.base is not None or c.dtype is not a.dtype or c.strides != a.strides or not c.flags.writeable:
+        c = _copy_like(c, a)
+    t = new(Tensor)
+    t._a = c
+    t._v = [0]
+    t._node = t._view = t._grad = t._extra = None
+    leaf._grad = t
+
+
+def _copy_like(c: ndarray[Any, Any], a: ndarray[Any, Any]) -> ndarray[Any, Any]:
+    """A copy of `c` that lies in memory as `a` does, if `a` is dense; else in C order."""
+    if c.dtype.kind == "c" and a.dtype.kind != "c":
+        c = c.real
+    out = np.empty_like(a, order="K" if _dense(a) else "C", subok=False)
+    out[...] = c
+    return out
+
+
+def _dense(a: ndarray[Any, Any]) -> bool:
+    """Whether the elements fill their memory without gaps or overlaps, in whatever order of dimensions."""
+    if a.flags.forc:
+        return True
+    step = a.itemsize
+    for stride, size in sorted((s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
+# ------------------------------------------------------------------ the face
+
+
+def run_backward(
+    roots: Sequence[tuple[Any, Any]],
+    *,
+    keep: bool,
+    create_graph: bool,
+    targets: Sequence[Any] | None = None,
+    accumulate: bool = True,
+) -> dict[Any, Any]:
+    """Run the graph from `roots`, (edge, cotangent) pairs with cotangents as tensors.
+
+    Without `targets` every leaf accumulates. With `targets` (edges) only they are computed; they accumulate if told to,
+    and the dictionary returned holds the cotangents of those that were reached, as tensors.
+    """
+    run = Run(keep, create_graph, targets, accumulate)
+    pairs = [(e, g if create_graph else g._a) for e, g in roots]
+    run.run(pairs)
+    return run.captured
+
+
+def captured_for(captured: dict[Any, Any], edge: Any) -> Any:
+    """The cotangent of one target as a tensor, None when no way led there."""
+    g = captured.get(_key(edge)) if edge is not None else None
+    return g if g is None or isinstance(g, Tensor) else tensor_of(g)

@@ -1,0 +1,48 @@
+"""Errors: PyTorch's class and message, and our explanation in a note.
+
+`explain(error, text)` adds the note. Programs that match on the message keep working; tracebacks teach.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import dtypes
+from .tensor import Tensor
+
+E = TypeVar("E", bound=BaseException)
+
+
+def explain(error: E, text: str) -> E:
+    """The error with a note that says what happened and what to write instead."""
+    error.add_note("  note: " + text)
+    return error
+
+
+def type_word(dtype: Any) -> str:
+    """The old name of a tensor type, as PyTorch's messages use it: torch.FloatTensor."""
+    return f"torch.{dtypes.from_numpy(dtype).legacy}Tensor"
+
+
+def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> RuntimeError:
+    """A value saved for backward was written after it was saved."""
+    tensor = saved if isinstance(saved, Tensor) else None
+    a = np.asarray(saved) if tensor is None else tensor._a
+    maker = node if tensor is None else (tensor._node if tensor._node is not True else None)
+    origin = ""
+    if maker is not None:
+        origin = f", which is output {maker.nr} of {maker.owner.name().removesuffix('0').removesuffix('Backward')},"
+    error = RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{type_word(a.dtype)} {list(a.shape)}]{origin} is at version {cell[0]}; expected version {expected} instead. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+    return explain(
+        error,
+        f"{node.name()} kept this tensor to compute its gradient, and an in-place operation (x += ..., x[...] = ..., "
+        f"a method ending in _) has changed it since. Write the change out of place (x = x + ...), make it before "
+        f"the tensor is used, or give {node.name()} a copy: x.clone().",
+    )

@@ -1,0 +1,265 @@
+"""Forward mode: a value paired with its tangent, at a level.
+
+An op on duals is the op on the primals, and its forward rule on the tangents: the rule that was declared, or the op
+itself where it is linear, or, where there is only a vjp, that transposed: v(g) = vjp(g) is linear in g, so the
+gradient of <v(g), t> with respect to g is the tangent of the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..shapes import Size
+from .broadcast import cast, expand_to
+from .dispatch import Special
+from .modes import set_record
+from .op import Op, Reader
+from .tensor import Tensor, new
+
+
+class Dual(Special):
+    """A primal value and its tangent, of the same shape."""
+
+    __slots__ = ("level", "primal", "tangent")
+
+    primal: Tensor
+    tangent: Tensor
+
+    @property
+    def shape(self) -> Size:
+        return self.primal.shape
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return self.primal.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.primal.ndim
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.primal.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, on: bool) -> None:
+        self.primal.requires_grad = on
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.primal.is_leaf
+
+    @property
+    def grad_fn(self) -> Any:
+        return self.primal.grad_fn
+
+    @property
+    def _base(self) -> Any:
+        return self.primal._base
+
+    def process(self, op: Op, args: tuple[Any, ...]) -> Any:
+        level = self.level
+        primals, tangents = split(op, args, level)
+        out = op.call(*primals)
+        if not op.differentiable:
+            return out
+        return attach(op, out, push(op, primals, tangents, out), level)
+
+    def process_inplace(self, op: Op, args: Sequence[Any]) -> Any:
+        """An in-place op whose target, or another argument, is a dual of this level."""
+        from .inplace import apply_inplace
+
+        level = self.level
+        x = args[op.positions[0]]
+        primals, tangents = split(op, args, level)
+        old = [p.clone() if p is primals[op.positions[0]] else p for p in primals]  # rules read what was there
+        out = op.call(*old)
+        tangent = push(op, old, tangents, out)
+        apply_inplace(op, primals)
+        if tangent is None:
+            tangent = zeros_like(primals[op.positions[0]])
+        if isinstance(x, Dual) and x.level == level:
+            x.tangent.copy_(tangent)  # type: ignore[attr-defined]
+            return x
+        raise RuntimeError("cannot write a value with a tangent into a tensor that has none: make it a dual first")
+
+
+def make_dual(primal: Tensor, tangent: Tensor, level: int) -> Dual:
+    """Pair a value with its tangent."""
+    d = new(Dual)
+    d.primal, d.tangent, d.level = primal, tangent, level
+    d._node = d._view = d._grad = d._extra = None
+    d._v = getattr(primal, "_v", [0])
+    return d
+
+
+def split(op: Op, args: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
+    """The arguments without this level, and the tangents of the tensor ones (None where there is none)."""
+    primals = list(args)
+    tangents: list[Any] = []
+    for i in op.positions:
+        if i in op.lists:
+            primals[i] = [_primal(v, level) for v in args[i]]
+            tangents.append([_tangent(v, level) for v in args[i]])
+        else:
+            primals[i] = _primal(args[i], level)
+            tangents.append(_tangent(args[i], level))
+    return primals, tangents
+
+
+def _primal(v: Any, level: int) -> Any:
+    return v.primal if isinstance(v, Dual) and v.level == level else v
+
+
+def _tangent(v: Any, level: int) -> Any:
+    return v.tangent if isinstance(v, Dual) and v.level == level else None
+
+
+def attach(op: Op, out: Any, tangent: Any, level: int) -> Any:
+    """The output, or outputs, with the tangents that they have."""
+    if isinstance(out, tuple):
+        tangents = tangent if tangent is not None else [None] * len(out)
+        made = [
+            o if t is None or k in op.nondiff or not isinstance(o, Tensor) else make_dual(o, t, level)
+            for k, (o, t) in enumerate(zip(out, tangents, strict=True))
+        ]
+        return tuple(made) if op.result is None else op.result(*made)
+    if tangent is None or out.dtype.category < dtypes.FLOATING:
+        return out
+    return make_dual(out, settle(tangent, out), level)
+
+
+def settle(tangent: Any, out: Tensor) -> Any:
+    """A tangent in the dtype and shape of its primal."""
+    return expand_to(cast(tangent, out.dtype.np), tuple(out.shape))
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    return x.new_zeros(tuple(x.shape))  # type: ignore[attr-defined, no-any-return]
+
+
+def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> Any:
+    """The tangent of the output(s)."""
+    if not any(_present(t) for t in tangents):
+        return None
+    if op.jvp == "linear":
+        args = list(primals)
+        for i, t in zip(op.positions, tangents, strict=True):
+            if i in op.lists:
+                args[i] = [zeros_like(p) if s is None else s for p, s in zip(primals[i], t, strict=True)]
+            elif args[i] is not None:
+                args[i] = zeros_like(args[i]) if t is None and isinstance(args[i], Tensor) else t
+        return op.call(*args)
+    if op.jvp == "bilinear":
+        return _product_rule(op, primals, tangents)
+    if op.jvp is None:
+        return transpose_vjp(op, primals, tangents, out)
+    if callable(op.jvp):
+        return _call_rule(op, op.jvp, primals, out, dict(zip(op.tensors, tangents, strict=True)))
+    total: Any = None
+    for name, t in zip(op.tensors, tangents, strict=True):
+        if _present(t) and name in op.jvp:  # type: ignore[operator]
+            part = _call_rule(op, op.jvp[name], primals, out, {"": t})  # type: ignore[index]
+            total = part if total is None else _plus(total, part)
+    return total
+
+
+def _present(t: Any) -> bool:
+    return any(v is not None for v in t) if isinstance(t, list) else t is not None
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return tuple(x + y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a + b
+
+
+def _product_rule(op: Op, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    total: Any = None
+    for i, t in zip(op.positions[:2], tangents[:2], strict=True):
+        if t is not None:
+            args = list(primals)
+            args[i] = t
+            part = op.call(*args)
+            total = part if total is None else total + part
+    return total
+
+
+def _call_rule(op: Op, rule: Any, primals: Sequence[Any], out: Any, tangents: dict[str, Any]) -> Any:
+    """A forward rule with what it reads: `t` the one tangent, `t_name` the tangent of that input."""
+    import inspect
+
+    values = []
+    outs = out if isinstance(out, tuple) else (out,)
+    for p in inspect.signature(rule).parameters:
+        if p == "t":
+            values.append(tangents[""])
+        elif p.startswith("t_") and p[2:] in tangents:
+            values.append(tangents[p[2:]])
+        elif p in op.params:
+            values.append(primals[op.params.index(p)])
+        elif p.startswith("out"):
+            values.append(outs[int(p[3:] or 0)])
+        else:
+            base, _, what = p.rpartition("_")
+            x = primals[op.params.index(base)]
+            values.append(tuple(x.shape) if what == "shape" else x.dtype.np)
+    return rule(*values)
+
+
+def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> Any:
+    """Forward mode from the reverse rule: the vjp is linear in the cotangent, so its transpose is the jvp."""
+    from .engine import captured_for, run_backward
+
+    outs = out if isinstance(out, tuple) else (out,)
+    was = set_record(True)
+    try:
+        fresh = list(primals)
+        inputs: list[Any] = []
+        for i in op.positions:
+            if i in op.lists:
+                fresh[i] = [_leaf(p) for p in primals[i]]
+                inputs += fresh[i]
+            else:
+                fresh[i] = _leaf(primals[i])
+                inputs.append(fresh[i])
+        again = op.call(*fresh)
+        agains = again if isinstance(again, tuple) else (again,)
+        cots, edges = [], []
+        for k, o in enumerate(agains):
+            if k in op.nondiff or o._node is None:
+                continue
+            c = zeros_like(outs[k])
+            c._node = True
+            cots.append((k, c))
+            edges.append((o._node, c))
+        got = run_backward(edges, keep=True, create_graph=True, targets=[v for v in inputs if v is not None],
+                           accumulate=False)  # fmt: skip
+        flat = [t for ts in tangents for t in (ts if isinstance(ts, list) else [ts])]
+        pairs = []
+        for v, t in zip(inputs, flat, strict=True):
+            d = captured_for(got, v) if v is not None else None
+            if t is not None and d is not None and d._node is not None:
+                pairs.append((d._node, t.conj() if t.dtype.is_complex else t))
+        if not pairs:
+            return None
+        result = run_backward(pairs, keep=False, create_graph=True, targets=[c for _, c in cots], accumulate=False)
+    finally:
+        set_record(was)
+    made: list[Any] = [None] * len(outs)
+    for k, c in cots:
+        g = captured_for(result, c)
+        made[k] = zeros_like(outs[k]) if g is None else (g.conj() if g.dtype.is_complex else g)
+    return tuple(made) if isinstance(out, tuple) else made[0]
+
+
+def _leaf(p: Any) -> Any:
+    """The same value as a fresh leaf, if it can have a gradient."""
+    if not isinstance(p, Tensor) or p.dtype.category < dtypes.FLOATING:
+        return p
+    t = p.detach()  # type: ignore[attr-defined]
+    t._node = True
+    return t
+
+
+__all__ = ["Dual", "Reader", "make_dual", "push", "transpose_vjp"]

@@ -1,0 +1,328 @@
+"""In-place ops and out=: writing into memory that others may see, and into history that others may ask about.
+
+An in-place op computes its result, checks that it may be written, and only then writes. What its rules read of the
+overwritten input is copied first, and only if they read it. Afterwards the tensor's history is the op; for a view
+the base's history becomes a `CopySlices`, out of which all its views derive theirs anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .dispatch import interpreter_of
+from .errors import explain
+from .hooks import move_captures
+from .modes import state
+from .node import Node, next_seq
+from .op import Op
+from .strided import _overlaps
+from .tensor import Inference, Tensor, new, tensor_of
+from .views import IN_FUNCTION, INFERENCE, MULTI_OUTPUT, NO_GRAD, geometry, live_node, storage_of, strides_of, window
+
+
+def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
+    """The in-place variant of an op: its first argument takes the result. `x.exp_()`, `x.add_(y)`."""
+
+    def call(input: Any, *args: Any, **kw: Any) -> Any:
+        return apply_inplace(op, op.bind((input, *args), kw))
+
+    call.__name__ = call.__qualname__ = method or op.name + "_"
+    call.__doc__ = f"In-place `{op.name}`: writes the result into the tensor, and returns it."
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
+def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
+    """Write op(*args) into args[0]."""
+    x = args[op.positions[0]]
+    flat = [v for v in op.tensor_args(args) if isinstance(v, (Tensor, np.ndarray, np.generic))]
+    top = interpreter_of(flat)
+    if top is not None:
+        return top.process_inplace(op, args)  # type: ignore[attr-defined]
+    args = op.tensors_of(args)
+    vals = op.arrays(args)
+    wants = any([isinstance(v, Tensor) and live_node(v) is not None for v in op.tensor_args(args)])
+    check_inplace(x, wants)
+    result = op.forward(*vals)
+    a = x._a
+    check_result(result, a, op)
+    if not (wants and state.record is not False and op.differentiable):
+        write(a, result)
+        x._v[0] += 1
+        if wants and state.grad and not op.differentiable:
+            detach_history(x)
+        return x
+    before = shadow(x, copy=reads_input(op, args, x))
+    write(a, result)
+    x._v[0] += 1
+    node = op.make_node([before if v is x else v for v in args], (x,))
+    if state.record is not True:
+        from .careful import recorded
+
+        recorded(node, (x,))
+    rebase(x, node)
+    return x
+
+
+def reads_input(op: Op, args: Sequence[Any], x: Tensor) -> bool:
+    """Whether the node will keep the input that is about to be overwritten."""
+    wanted = tuple(
+        isinstance(args[i], Tensor) and args[i]._node is not None if i not in op.lists else True for i in op.positions
+    )
+    return any(how == "input" and args[i] is x for _, how, i in op.plan(wanted))
+
+
+def shadow(x: Tensor, copy: bool) -> Tensor:
+    """What `x` was before the write: its place in the graph, and its values if somebody will read them."""
+    t = tensor_of(x._a.copy() if copy else x._a)
+    t._node = x._node
+    return t
+
+
+def write(a: np.ndarray[Any, Any], result: Any) -> None:
+    if result is not a:
+        np.copyto(a, result, casting="unsafe")
+
+
+def check_inplace(x: Any, wants: bool) -> None:
+    """Raise if `x` may not be written; `wants` says whether the write is to be recorded."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"an in-place op needs a Tensor to write into, not {type(x).__name__}")
+    if type(x._v) is Inference and not state.inference:
+        raise explain(
+            RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+                "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+                "details."
+            ),
+            "this tensor was made inside inference_mode(), where nothing is kept for autograd; write y = x.clone() "
+            "and change y.",
+        )
+    if wants and state.grad:
+        if x._view is not None:
+            check_view(x)
+        elif x._node is True:
+            raise explain(
+                RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+                f"this tensor of shape {tuple(x.shape)} is a leaf: its value is what gradients are taken with respect "
+                "to, so a recorded write to it would have no meaning. To update a parameter write under "
+                "torch.no_grad(); to compute with a changed value write y = x + ... or start from x.clone().",
+            )
+    a = x._a
+    if not a.flags.c_contiguous and _overlaps(a.shape, strides_of(a)):
+        raise explain(
+            RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation."
+            ),
+            "an expanded tensor shows one element many times.",
+        )
+
+
+def check_view(x: Tensor) -> None:
+    base, _, how = x._view
+    if how == NO_GRAD:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+            "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
+            "or both outside (if you want the inplace to be tracked)."
+        )
+    if how == INFERENCE:
+        raise RuntimeError(
+            "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that "
+            "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+            "the view and the inplace either both inside the inference_mode block (if you don't want the inplace to "
+            "be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    if base._node is True:
+        raise explain(
+            RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
+            "the tensor shares memory with a leaf, whose value gradients are taken with respect to. Write under "
+            "torch.no_grad(), or to a clone() of the leaf.",
+        )
+    if how in (MULTI_OUTPUT, IN_FUNCTION):
+        node = live_node(x)
+        name, nr = ("None", 0) if node is None or node is True else (node.owner.name(), node.nr)
+        head = f"Output {nr} of {name} is a view and is being modified inplace. "
+        if how == MULTI_OUTPUT:
+            raise RuntimeError(
+                head + "This view is the output of a function that returns multiple views. Such functions do not "
+                "allow the output views to be modified inplace. You should replace the inplace operation by an "
+                "out-of-place one."
+            )
+        raise RuntimeError(
+            head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
+            "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+            "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+            "output of the custom Function."
+        )
+
+
+def check_result(result: Any, a: np.ndarray[Any, Any], op: Op) -> None:
+    """The result must have the tensor's shape, and a dtype that converts to its."""
+    shape = result.shape
+    if shape != a.shape:
+        raise RuntimeError(
+            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
+    if result.dtype is not a.dtype:
+        have, want = dtypes.from_numpy(result.dtype), dtypes.from_numpy(a.dtype)
+        if not dtypes.can_cast(have, want):
+            raise RuntimeError(
+                f"result type {have.legacy} can't be cast to the desired output type {want.legacy}"
+            )
+
+
+def detach_history(x: Tensor) -> None:
+    """A write whose result carries no gradient."""
+    if x._view is None:
+        x._node = None
+
+
+# ------------------------------------------------------------------ history
+
+
+def rebase(x: Tensor, node: Any) -> None:
+    """Make `node`, whose first edge leads to what `x` was, the history of `x`."""
+    old = x._node
+    if x._view is None:
+        x._node = node
+        move_captures(x, old)
+        return
+    base = x._view[0]
+    base_old = base._node
+    base._node = copy_slices(base, x, node)
+    move_captures(base, base_old)
+    live_node(x)
+    move_captures(x, old)
+
+
+def copy_slices(base: Tensor, x: Tensor, node: Any) -> CopySlices:
+    n = new(CopySlices)
+    n.seq = next_seq()
+    n._hooks = None
+    n.edges = (base if base._node is True else base._node, *node.edges[1:])
+    n.fn = node
+    storage = storage_of(base._a)
+    n.base_place = geometry(base._a, storage)
+    n.view_place = geometry(x._a, storage)
+    n.base_dtype = base._a.dtype
+    return n
+
+
+class CopySlices(Node):
+    """An in-place op on a view, as part of the history of the base: the cotangent of the window goes through the
+    op, the rest passes by."""
+
+    __slots__ = ("base_dtype", "base_place", "fn", "view_place")
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        size, stride, offset = self.base_place
+        v_size, v_stride, v_offset = self.view_place
+        inner = (edges[0] or True, *edges[1:])  # the window's own cotangent is always wanted
+        if raw:
+            memory = np.zeros(_reach(size, stride), g.dtype)
+            result = window(memory, size, stride, 0)
+            result[...] = g
+            part = window(memory, v_size, v_stride, v_offset - offset)
+            cots = list(self.fn.apply(part.copy(), inner, raw))
+            part[...] = 0 if cots[0] is None else cots[0]
+            cots[0] = np.ascontiguousarray(result) if size else result
+            return cots
+        dense = tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
+        result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
+        result.copy_(g)
+        result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
+        part = dense.as_strided(v_size, v_stride, v_offset - offset)  # type: ignore[attr-defined]
+        cots = list(self.fn.apply(part.clone(), inner, raw))
+        if cots[0] is None:
+            part.zero_()
+        else:
+            part.copy_(cots[0])
+        cots[0] = result.clone()
+        return cots
+
+    def release(self) -> None:
+        self.fn.release()
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        return self.fn.saved_arrays()  # type: ignore[no-any-return]
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+
+def _reach(size: Sequence[int], stride: Sequence[int]) -> int:
+    return 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+
+
+# ------------------------------------------------------------------ out=
+
+
+def write_out(op: Op, result: Any, out: Any, wants: bool) -> Any:
+    """Put a result into the tensor (or tensors) given as out=, resized if need be."""
+    if type(result) is tuple:
+        if not isinstance(out, (tuple, list)) or len(out) != len(result):
+            raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+        pairs = list(zip(result, out, strict=True))
+    else:
+        pairs = [(result, out)]
+    for r, o in pairs:
+        check_out(op, r, o, wants)
+    for r, o in pairs:
+        put_out(np.asarray(r), o)
+    if op.result is not None:
+        return op.result(*[o for _, o in pairs])
+    return out
+
+
+def write_out_values(op: Op, result: Any, out: Any) -> Any:
+    """out= under a transform: the result as a plain value copied into `out`."""
+    out.copy_(result)
+    return out
+
+
+def check_out(op: Op, result: Any, out: Any, wants: bool) -> None:
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if state.grad and (wants or live_node(out) is not None):
+        raise explain(
+            RuntimeError(
+                f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                "the arguments requires grad."
+            ),
+            "drop out= (the result is a new tensor with a history), or compute under torch.no_grad().",
+        )
+    have, want = dtypes.from_numpy(result.dtype), out.dtype
+    if not dtypes.can_cast(have, want):
+        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
+    if result.shape == out._a.shape:
+        check_inplace(out, False)
+
+
+def put_out(result: np.ndarray[Any, Any], out: Tensor) -> None:
+    if result.shape != out._a.shape:
+        resize(out, result.shape)
+    np.copyto(out._a, result, casting="unsafe")
+    out._v[0] += 1
+
+
+def resize(out: Tensor, shape: Sequence[int]) -> None:
+    """Give an out= tensor the result's shape; PyTorch warns unless it was empty."""
+    if out._a.size:
+        import warnings
+
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(out._a.shape)}, which does not "
+            f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
+            "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+            "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=5,
+        )
+    out._a = np.empty(tuple(shape), out._a.dtype)

@@ -1,0 +1,197 @@
+"""Grad modes: whether ops record, each thread for itself.
+
+`state.record` is what an op's fast path reads: True (record), False (do not), or a non-bool object when recording
+needs more than the fast path does (inference mode, saved-tensor hooks, anomaly mode). The rest of the state
+says why; `_refresh` keeps the two in step.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+CAREFUL = "careful"  # a truthy record state: go through the general path
+
+
+class _State(threading.local):
+    record: Any = True
+    grad: bool = True
+    inference: bool = False
+    anomaly: bool = False
+    check_nan: bool = True
+    saved_hooks: tuple[Any, ...] = ()
+    interpreters: int = 0  # transforms at work (forward mode, vmap)
+
+    def refresh(self) -> None:
+        if self.inference or self.anomaly or self.saved_hooks:
+            self.record = CAREFUL
+        else:
+            self.record = self.grad
+
+
+state = _State()
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops record for backward in this thread. Source: torch.is_grad_enabled."""
+    return state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode. Source: torch.is_inference_mode_enabled."""
+    return state.inference
+
+
+def set_record(on: bool) -> bool:
+    """Turn recording on or off, returning what it was: for the engine, which needs no context manager."""
+    was = state.grad
+    if was is not on:
+        state.grad = on
+        state.refresh()
+    return was
+
+
+class _Mode:
+    """A context manager that is also a decorator, of functions, generators and coroutines."""
+
+    def _clone(self) -> _Mode:
+        return self.__class__()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exc: Any) -> None:
+        raise NotImplementedError
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.isclass(fn):
+            fn.__init__ = self(fn.__init__)  # type: ignore[misc]
+            return fn
+        if inspect.isgeneratorfunction(fn):
+            return self._wrap_generator(fn)
+
+        @functools.wraps(fn)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            with self._clone():
+                return fn(*args, **kwargs)
+
+        return decorated
+
+    def _wrap_generator(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        # The mode holds while the generator runs, not while it is suspended.
+        @functools.wraps(fn)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            gen = fn(*args, **kwargs)
+            send: Callable[[], Any] = lambda: next(gen)
+            while True:
+                try:
+                    with self._clone():
+                        item = send()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    got = yield item
+                except GeneratorExit:
+                    with self._clone():
+                        gen.close()
+                    raise
+                except BaseException as e:
+                    error = e
+                    send = lambda: gen.throw(error)  # noqa: B023
+                else:
+                    send = lambda: gen.send(got)  # noqa: B023
+
+        return decorated
+
+
+class no_grad(_Mode):
+    """Within it nothing is recorded for backward. Source: torch.no_grad.
+
+    >>> import tidu as torch
+    >>> x = torch.tensor([1.], requires_grad=True)
+    >>> with torch.no_grad():
+    ...     (x * 2).requires_grad
+    False
+    """
+
+    def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
+        self = object.__new__(cls)
+        return self if fn is None else self(fn)
+
+    def __init__(self, fn: Callable[..., Any] | None = None) -> None:
+        self._was = True
+
+    def __enter__(self) -> None:
+        self._was = set_record(False)
+
+    def __exit__(self, *exc: Any) -> None:
+        set_record(self._was)
+
+
+class enable_grad(_Mode):
+    """Within it ops record, even inside `no_grad`. Source: torch.enable_grad."""
+
+    def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
+        self = object.__new__(cls)
+        return self if fn is None else self(fn)
+
+    def __init__(self, fn: Callable[..., Any] | None = None) -> None:
+        self._was = True
+
+    def __enter__(self) -> None:
+        self._was = set_record(True)
+
+    def __exit__(self, *exc: Any) -> None:
+        set_record(self._was)
+
+
+class set_grad_enabled(_Mode):
+    """Set recording on or off, at once; as a context manager, put it back on leaving. Source: torch.set_grad_enabled."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self.prev = set_record(mode)
+
+    def _clone(self) -> _Mode:
+        return self.__class__(self.mode)
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        set_record(self.prev)  # as a decorator it acts only while the function runs
+        return super().__call__(fn)
+
+    def __enter__(self) -> None:
+        set_record(self.mode)
+
+    def __exit__(self, *exc: Any) -> None:
+        set_record(self.prev)
+
+
+class inference_mode(_Mode):
+    """Like `no_grad`, and what is made within can never take part in autograd. Source: torch.inference_mode."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        if isinstance(mode, bool):
+            return self
+        self.__init__()  # type: ignore[misc]
+        return self(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def _clone(self) -> _Mode:
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        self._was = state.inference, state.grad
+        state.inference, state.grad = self.mode, not self.mode and state.grad
+        if not self.mode:
+            state.grad = True
+        state.refresh()
+
+    def __exit__(self, *exc: Any) -> None:
+        state.inference, state.grad = self._was
+        state.refresh()

@@ -1,0 +1,486 @@
+"""Ops: a forward over arrays, and rules over values.
+
+    cumsum = Op("cumsum", _cumsum, vjp={"input": lambda g, dim: flip(cumsum(flip(g, dim), dim), dim)}, jvp="linear")
+
+A rule is ordinary code. **Its parameter names say what it reads**, so a node retains exactly that:
+
+    g          the cotangent of the output (g0, g1, ... where there are several outputs, gs: the list of them all)
+    out        the output (out0, out1, ...)
+    t          in a forward-mode rule: the tangent of the input that the rule is for
+    input ...  an input, or any other argument, by its name in the forward's signature
+    input_shape, input_dtype, input_geometry   the shape (a tuple), NumPy dtype and place in memory (sizes, strides,
+               offset) of a tensor input: known without keeping it
+    needs      a tuple of bools, by tensor input: which cotangents are wanted
+
+Values are arrays when only numbers are wanted, tensors when what the rule does shall be recorded (double backward),
+and whatever a transform puts in their place. So rules call ops and operators, never NumPy.
+
+`vjp` maps an input's name to its rule. For an input that is a list of tensors the rule returns a list. A rule that
+serves all inputs at once is given alone; it returns one cotangent an input, None where `needs` says so.
+`jvp` maps an input's name to the rule that carries its tangent forward; the tangents of the inputs add up. Without
+one, forward mode transposes the vjp. `jvp="linear"` says that the op is linear in (all of) its tensor inputs
+together, so that it carries tangents itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .modes import state
+from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from .tensor import Inference, Tensor, new, tensor_of
+from .views import attach_view, geometry, live_node, storage_of
+
+ndarray = np.ndarray
+REGISTRY: dict[str, Op] = {}
+REQUIRED = inspect.Parameter.empty
+Rule = Callable[..., Any]
+
+
+class Reader:
+    """A rule with the places of what it reads among a node's saved values; -1-k is the k-th cotangent."""
+
+    __slots__ = ("fn", "reads")
+
+    def __init__(self, fn: Rule, reads: tuple[Any, ...]) -> None:
+        self.fn = fn
+        self.reads = reads
+
+
+class Op:
+    """One op: made by its declaration, called through `op.call`, listed in `REGISTRY`."""
+
+    kind = "general"
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Any],
+        vjp: dict[str, Rule] | Rule | None = None,
+        jvp: dict[str, Rule] | Rule | str | None = None,
+        *,
+        tensors: Sequence[str] | None = None,  # the tensor arguments; default: those of vjp, else the first
+        lists: Sequence[str] = (),  # which of them are lists of tensors
+        node: str | None = None,  # the node's name; default from `name`
+        outputs: int = 1,  # how many; 0 where it depends on the arguments
+        nondiff: Sequence[int] = (),  # outputs that carry no gradient
+        view: bool = False,  # the output shares memory with the first input
+        result: Any = None,  # a namedtuple for the outputs
+        out_arg: bool = True,  # whether PyTorch's function takes out=
+        register: bool = True,
+    ) -> None:
+        self.name, self.forward, self.view, self.result = name, forward, view, result
+        self.outputs, self.nondiff, self.out_arg = outputs, frozenset(nondiff), out_arg
+        parameters = inspect.signature(forward).parameters.values()
+        self.params = tuple(p.name for p in parameters)
+        self.defaults = tuple(p.default for p in parameters)
+        self.positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        if tensors is None:
+            tensors = tuple(vjp) if isinstance(vjp, dict) and vjp else self.params[:1]
+        self.tensors = tuple(tensors)
+        self.positions = tuple(self.params.index(t) for t in self.tensors)
+        self.lists = frozenset(self.params.index(t) for t in lists)
+        self.node_name = node or _camel(name) + "Backward0"
+        self._node: type[OpNode] | None = None
+        self.vjp, self.jvp = vjp, jvp
+        self.sources: list[str] = []  # the names a node may save, in order
+        self._plans: dict[Any, tuple[tuple[Any, ...], ...]] = {}
+        self.joint: Reader | None = None
+        self.rules: dict[int, Reader] = {}  # by position among the arguments
+        if callable(vjp):
+            self.joint = self._reader(vjp)
+        elif vjp:
+            self.rules = {self.params.index(k): self._reader(f) for k, f in vjp.items() if f is not None}
+        self.differentiable = bool(self.joint or self.rules)
+        self.call = self._make_call()
+        if register:
+            REGISTRY[name] = self
+
+    # ---------------------------------------------------------------- declaration
+
+    def _reader(self, fn: Rule) -> Reader:
+        reads: list[Any] = []
+        for p in inspect.signature(fn).parameters:
+            if p in ("needs", "gs"):
+                reads.append(p)
+            elif p == "g" or (p[0] == "g" and p[1:].isdigit()):
+                reads.append(-1 - int(p[1:] or 0))
+            else:
+                self._check_source(p)
+                if p not in self.sources:
+                    self.sources.append(p)
+                reads.append(self.sources.index(p))
+        return Reader(fn, tuple(reads))
+
+    def _check_source(self, p: str) -> None:
+        base = p.removesuffix("_shape").removesuffix("_dtype").removesuffix("_geometry")
+        if p in self.params or base in self.params or p == "out" or (p[:3] == "out" and p[3:].isdigit()):
+            return
+        raise TypeError(f"a rule of {self.name} reads {p!r}, which is not an argument of its forward {self.params}")
+
+    @property
+    def node(self) -> type[OpNode]:
+        if self._node is None:
+            self._node = type(self.node_name, (OpNode,), {"__slots__": (), "op": self})
+        return self._node
+
+    def plan(self, wanted: tuple[bool, ...]) -> tuple[tuple[Any, ...], ...]:
+        """What to save when these inputs want cotangents: (place, how, argument or output) triples."""
+        got = self._plans.get(wanted)
+        if got is None:
+            readers = [self.joint] if self.joint else [
+                self.rules[p] for p, w in zip(self.positions, wanted, strict=True) if w and p in self.rules
+            ]  # fmt: skip
+            places = sorted({r for reader in readers for r in reader.reads if type(r) is int and r >= 0})
+            got = self._plans[wanted] = tuple((k, *self._how(self.sources[k])) for k in places)
+        return got
+
+    def _how(self, source: str) -> tuple[str, int]:
+        if source in self.params:
+            i = self.params.index(source)
+            kind = "list" if i in self.lists else "input" if i in self.positions else "arg"
+            return kind, i
+        if source.startswith("out"):
+            return "out", int(source[3:] or 0)
+        base, _, what = source.rpartition("_")
+        return what, self.params.index(base)
+
+    # ---------------------------------------------------------------- calling
+
+    def bind(self, args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, ...]:
+        """The full argument list, defaults filled in; TypeError as a Python function would raise it."""
+        if len(args) > self.positional:
+            raise TypeError(
+                f"{self.name}() takes {self.positional} positional arguments but {len(args)} were given"
+            )
+        full = list(args)
+        for name, default in zip(self.params[len(args) :], self.defaults[len(args) :], strict=True):
+            if name in kw:
+                full.append(kw.pop(name))
+            elif default is REQUIRED:
+                raise TypeError(f"{self.name}() missing 1 required positional arguments: \"{name}\"")
+            else:
+                full.append(default)
+        if kw:
+            name = next(iter(kw))
+            if name in self.params:
+                raise TypeError(f"{self.name}() got multiple values for argument '{name}'")
+            raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
+        return tuple(full)
+
+    def _make_call(self) -> Callable[..., Any]:
+        n, positions, lists, forward = len(self.params), self.positions, self.lists, self.forward
+        single = not lists
+
+        def call(*args: Any, out: Any = None, **kw: Any) -> Any:
+            if kw or len(args) != n:
+                args = self.bind(args, kw)
+            if not single:
+                return self.general(args, out)
+            vals = list(args)
+            wants = False
+            try:
+                for i in positions:
+                    x = args[i]
+                    if x is not None:
+                        vals[i] = x._a
+                        if (x._node if x._view is None else live_node(x)) is not None:
+                            wants = True
+            except AttributeError:
+                return self.general(args, out)
+            result = forward(*vals)
+            if out is not None:
+                return self.write_out(result, out, wants)
+            record = state.record
+            if wants and record is not False and self.differentiable:
+                return self.record(args, result)
+            return self.wrap(args, result)
+
+        call.__name__ = call.__qualname__ = self.name
+        call.__doc__ = self.forward.__doc__
+        call.op = self  # type: ignore[attr-defined]
+        return call
+
+    def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        """The call for every other kind of argument: lists, raw arrays, mixed dtypes, values of a transform."""
+        from .dispatch import interpreter_of
+
+        flat = list(self.tensor_args(args))
+        top = interpreter_of(flat)
+        if top is not None:
+            result = top.process(self, args)
+            return result if out is None else self.write_out_values(result, out)
+        if not any(isinstance(x, Tensor) for x in flat) and any(isinstance(x, (ndarray, np.generic)) for x in flat):
+            return self.forward(*self.arrays(args))  # a rule running for numbers
+        args = self.tensors_of(args)
+        vals = self.arrays(args)
+        wants = any([x is not None and _node_of(x) is not None for x in self.tensor_args(args)])
+        result = self.forward(*vals)
+        if out is not None:
+            return self.write_out(result, out, wants)
+        if wants and state.record is not False and self.differentiable:
+            return self.record(args, result)
+        return self.wrap(args, result)
+
+    def tensor_args(self, args: Sequence[Any]) -> Iterator[Any]:
+        """The tensor arguments in order, lists laid out flat."""
+        for i in self.positions:
+            if i in self.lists:
+                yield from args[i]
+            else:
+                yield args[i]
+
+    def tensors_of(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The arguments with raw arrays among tensors made tensors: constants of a rule."""
+        full = list(args)
+        for i in self.positions:
+            if i in self.lists:
+                full[i] = [tensor_of(v) if isinstance(v, (ndarray, np.generic)) else v for v in full[i]]
+            elif isinstance(full[i], (ndarray, np.generic)):
+                full[i] = tensor_of(full[i])
+        return full
+
+    def arrays(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments with arrays in place of tensors; TypeError for what is neither."""
+        vals = list(args)
+        for i in self.positions:
+            x = args[i]
+            if i in self.lists:
+                vals[i] = [self._array(v, i) for v in x]
+            elif x is not None:
+                vals[i] = self._array(x, i)
+        return vals
+
+    def _array(self, x: Any, i: int) -> Any:
+        if isinstance(x, Tensor):
+            return x._a
+        if isinstance(x, ndarray):
+            return x
+        if isinstance(x, np.generic):
+            return np.asarray(x)
+        raise TypeError(
+            f"{self.name}(): argument '{self.params[i]}' (position {i + 1}) must be "
+            f"{'tuple of Tensors' if i in self.lists else 'Tensor'}, not {type(x).__name__}"
+        )
+
+    # ---------------------------------------------------------------- results
+
+    def wrap(self, args: Sequence[Any], result: Any) -> Any:
+        """The result as tensors, unrecorded."""
+        if type(result) is tuple:
+            outs = tuple(self._wrap_one(args, r) for r in result)
+            return outs if self.result is None else self.result(*outs)
+        return self._wrap_one(args, result)
+
+    def _wrap_one(self, args: Sequence[Any], r: Any) -> Any:
+        if type(r) is not ndarray:
+            if not isinstance(r, (ndarray, np.generic)):
+                return r
+            r = np.asarray(r)
+        t = tensor_of(r)
+        if self.view:
+            attach_view(t, args[self.positions[0]], self.outputs != 1)
+        return t
+
+    def record(self, args: Sequence[Any], result: Any) -> Any:
+        """The result as tensors, with the node that leads back from them."""
+        outs = self.wrap(args, result)
+        flat = outs if isinstance(outs, tuple) else (outs,)
+        node = self.make_node(args, flat)
+        if len(flat) == 1 and self.outputs == 1:
+            if flat[0].dtype.category >= dtypes.FLOATING:
+                flat[0]._node = node
+        else:
+            node.avals = [(o._a.shape, o._a.dtype) for o in flat]
+            for k, o in enumerate(flat):
+                if k not in self.nondiff and o.dtype.category >= dtypes.FLOATING:
+                    o._node = OutputEdge(node, k)
+        if state.record is not True:
+            from .careful import recorded
+
+            recorded(node, flat)
+        return outs
+
+    def make_node(self, args: Sequence[Any], outs: Sequence[Tensor]) -> OpNode:
+        node = new(self.node)
+        node.seq = next_seq()
+        node._hooks = None
+        edges: list[Any] = []
+        wanted: list[bool] = []
+        for i in self.positions:
+            x = args[i]
+            if i in self.lists:
+                some = [edge_of(v) if isinstance(v, Tensor) else None for v in x]
+                edges += some
+                wanted.append(any(e is not None for e in some))
+            else:
+                e = edge_of(x) if isinstance(x, Tensor) else None
+                edges.append(e)
+                wanted.append(e is not None)
+        node.edges = tuple(edges)
+        plan = self.plan(tuple(wanted))
+        saved: list[Any] = [None] * len(self.sources)
+        versions: list[Any] = []
+        for k, how, i in plan:
+            if how == "arg":
+                saved[k] = args[i]
+            elif how == "out":
+                saved[k] = outs[i]._a
+                versions.append((k, outs[i]._v, outs[i]._v[0], i))
+            elif how == "input":
+                x = saved[k] = args[i]
+                if isinstance(x, Tensor):
+                    versions.append((k, check_savable(x)._v, x._v[0], None))
+            elif how == "list":
+                saved[k] = list(args[i])
+                versions += [(k, check_savable(x)._v, x._v[0], None) for x in args[i] if isinstance(x, Tensor)]
+            elif i in self.lists:
+                saved[k] = [getattr(x._a, how) for x in args[i]]
+            elif args[i] is not None:
+                a = args[i]._a
+                saved[k] = geometry(a, storage_of(a)) if how == "geometry" else getattr(a, how)
+        node.saved = saved
+        node.versions = versions
+        node.dtypes = tuple(
+            e if e is None else x._a.dtype for e, x in zip(edges, self.tensor_args(args), strict=True)
+        )
+        return node
+
+    def write_out(self, result: Any, out: Any, wants: bool) -> Any:
+        from .inplace import write_out
+
+        return write_out(self, result, out, wants)
+
+    def write_out_values(self, result: Any, out: Any) -> Any:
+        from .inplace import write_out_values
+
+        return write_out_values(self, result, out)
+
+
+class OpNode(Node):
+    """The node of an op: its rules applied to what was saved."""
+
+    __slots__ = ("avals", "dtypes", "saved", "versions")
+
+    avals: list[Any]
+    saved: list[Any] | None
+    versions: list[Any]
+    dtypes: tuple[Any, ...]
+
+    def values(self, raw: bool) -> list[Any]:
+        """The saved values, checked to be as they were: arrays, or tensors in their place in the graph."""
+        saved = self.saved
+        if saved is None:
+            raise freed(self)
+        vals = list(saved)
+        for k, cell, version, output in self.versions:
+            x = saved[k]
+            if cell[0] != version:
+                raise modified(self, x, cell, version)
+            if type(x) is list:
+                vals[k] = [v._a if isinstance(v, Tensor) else v for v in x] if raw else x
+            elif output is None:
+                vals[k] = x._a if raw else x
+            elif not raw:
+                vals[k] = self._output(x, cell, output)
+        return vals
+
+    def _output(self, a: Any, cell: list[int], nr: int) -> Tensor:
+        """A saved output as a tensor again: a fresh one, for the node must not hold the one it made."""
+        t = tensor_of(a)
+        t._v = cell
+        if nr not in self.op.nondiff and t.dtype.category >= dtypes.FLOATING:
+            t._node = self if self.op.outputs == 1 else OutputEdge(self, nr)
+        return t
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        op = self.op
+        vals = self.values(raw)
+        gs = self._materialize(g, raw) if op.outputs != 1 else (g,)
+        needs = tuple(e is not None for e in edges)
+
+        def run(reader: Reader) -> Any:
+            return reader.fn(*[_read(r, vals, gs, needs) for r in reader.reads])
+
+        if op.joint is not None:
+            cots = list(run(op.joint))
+        else:
+            cots = []
+            at = 0
+            for i in op.positions:
+                width = len(self._list_shape(i, edges)) if i in op.lists else 1
+                if i not in op.rules or not any(needs[at : at + width]):
+                    cots += [None] * width
+                elif i in op.lists:
+                    cots += run(op.rules[i])
+                else:
+                    cots.append(run(op.rules[i]))
+                at += width
+        return [
+            None if c is None or e is None else c if getattr(c, "dtype", d) == d else fit(c, d)
+            for c, e, d in zip(cots, edges, self.dtypes, strict=True)
+        ]
+
+    def _list_shape(self, i: int, edges: Sequence[Any]) -> range:
+        # One list of tensors at most in an op, so its width is what the single inputs leave over.
+        return range(len(edges) - (len(self.op.positions) - 1))
+
+    def _materialize(self, gs: Sequence[Any], raw: bool) -> list[Any]:
+        """Zeros for the outputs that no cotangent reached."""
+        out = []
+        for g, (shape, dt) in zip(gs, self.avals, strict=True):
+            if g is None:
+                g = np.zeros(shape, dt)
+                if not raw:
+                    g = tensor_of(g)
+            out.append(g)
+        return out
+
+    def release(self) -> None:
+        if self.versions:
+            self.saved = None
+            self.versions = []
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        for k, _, _, output in self.versions:
+            x = self.saved[k]  # type: ignore[index]
+            yield from (v._a for v in x) if type(x) is list else ((x._a if output is None else x),)
+
+
+def _read(r: Any, vals: list[Any], gs: Sequence[Any], needs: tuple[bool, ...]) -> Any:
+    if r == "needs":
+        return needs
+    if r == "gs":
+        return gs
+    return vals[r] if r >= 0 else gs[-1 - r]
+
+
+def fit(c: Any, dt: Any) -> Any:
+    """A cotangent in the dtype of what it is the cotangent of: real parts, and PyTorch's silent casts."""
+    from .cast import cast
+
+    return cast(c, dt)
+
+
+def check_savable(x: Tensor) -> Tensor:
+    if type(x._v) is Inference:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+            "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+    return x
+
+
+def _node_of(t: Tensor) -> Any:
+    return t._node if t._view is None else live_node(t)
+
+
+def _camel(name: str) -> str:
+    return "".join(w[:1].upper() + w[1:] for w in name.strip("_").split("_"))
+

@@ -1,0 +1,115 @@
+"""Mixed dtypes: PyTorch's rule by categories, which NumPy's is not.
+
+Tensors with dimensions decide; a 0-d tensor counts only when its category (bool < integer < float < complex) is higher,
+a Python number only when its category is higher still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import dtype, promote_types
+from .tensor import Tensor
+
+
+class Policy:
+    """What an elementwise op makes of the common dtype of its inputs."""
+
+    __slots__ = ("check", "floats", "plain")
+
+    def __init__(self, floats: bool = False, check: Callable[[str, dtype], None] | None = None) -> None:
+        self.floats = floats  # integers and bools become the default floating type
+        self.check = check  # raises for dtypes the op refuses
+        self.plain = check is None  # tensors of float32 or float64 may take the fast path
+
+
+SAME = Policy()
+FLOATS = Policy(floats=True)
+
+Number = (bool, int, float, complex)
+
+
+def result_type(values: Iterable[Any]) -> dtype:
+    """The common dtype of tensors, arrays and numbers. Source: torch.result_type."""
+    best: list[dtype | None] = [None, None, None]  # with dimensions, 0-d, numbers
+    for v in values:
+        if isinstance(v, Tensor):
+            d, rank = v.dtype, 0 if v.ndim else 1
+        elif isinstance(v, (np.ndarray, np.generic)):
+            d, rank = dtypes.from_numpy(v.dtype), 0 if v.ndim else 1
+        else:
+            d, rank = dtypes.of_scalar(v), 2
+        had = best[rank]
+        best[rank] = d if had is None else promote_types(had, d)
+    out: dtype | None = None
+    for d in best:
+        if d is None:
+            continue
+        if out is None:
+            out = d
+        elif d.category > out.category:
+            out = _raise_category(out, d, d is best[2])
+    assert out is not None
+    return out
+
+
+def _raise_category(low: dtype, high: dtype, number: bool) -> dtype:
+    if high.category == dtypes.COMPLEX and low.category == dtypes.FLOATING:
+        return low.to_complex() if number else promote_types(low, high)
+    return high
+
+
+def common(op_name: str, policy: Policy, values: list[Any]) -> dtype:
+    """The dtype an elementwise op computes in."""
+    d = result_type(v for v in values if v is not None)
+    if policy.check is not None:
+        policy.check(op_name, d)
+    if policy.floats and d.category < dtypes.FLOATING:
+        d = dtypes.get_default_dtype()
+    return d
+
+
+def as_array(x: Any, d: dtype, np_dtype: Any) -> Any:
+    """A tensor, array or number as an array of a given dtype."""
+    a = x._a if isinstance(x, Tensor) else x
+    if isinstance(a, np.ndarray):
+        return a if a.dtype == np_dtype else a.astype(np_dtype)
+    if isinstance(a, np.generic):
+        return np.asarray(a, np_dtype)
+    return number(a, d)
+
+
+def number(value: Any, d: dtype) -> np.ndarray[Any, Any]:
+    """A Python number as a 0-d array; RuntimeError when it does not fit."""
+    try:
+        if d.category == dtypes.BOOL:
+            return np.array(bool(value))
+        return np.array(value, d.np)
+    except OverflowError:
+        if d.category == dtypes.FLOATING:
+            return np.array(float(value), d.np)
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(d.name, d.name)} without overflow") from None
+
+
+_C_NAMES = {"int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}
+
+_scalars: dict[Any, dict[float, np.ndarray[Any, Any]]] = {}
+
+
+def scalar_of(value: float, np_dtype: Any) -> np.ndarray[Any, Any]:
+    """A Python float as a 0-d array, kept: NumPy takes an array of the right dtype faster than a number."""
+    table = _scalars.get(np_dtype)
+    if table is None:
+        table = _scalars[np_dtype] = {}
+    got = table.get(value)
+    if got is None or value == 0.0:  # 0.0 and -0.0 are one key
+        got = np.array(value, np_dtype)
+        got.flags.writeable = False
+        if len(table) > 4096:
+            table.clear()
+        table[value] = got
+    return got

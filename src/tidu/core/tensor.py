@@ -1,0 +1,231 @@
+"""The tensor: an array, a place in the graph, and what ties it to the tensors that share its memory.
+
+Everything an op's fast path touches is a slot:
+
+    _a      the NumPy array, never a scalar
+    _node   None (no gradient wanted), True (a leaf that wants one), else the Node or OutputEdge that made it
+    _v      the version cell, a one-element list shared by all tensors over the same memory
+    _view   None, or (base, version at which _node was derived, how the view came about), see views.py
+    _grad   the gradient of a leaf (or of a tensor that retains it)
+    _extra  None, or what few tensors have: hooks, retained gradients, a name
+
+A value that must not take the fast path (a dual number, a batch, a subclass with `__torch_function__`) leaves `_a`
+unset: reading it raises AttributeError, and the op turns to its general path.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..devices import CPU
+from ..shapes import Size
+from .modes import state
+
+new = object.__new__
+
+
+class Extra:
+    """What few tensors have."""
+
+    __slots__ = ("accumulate", "backward_hooks", "name", "post_hooks", "retain_hook", "retains")
+
+    def __init__(self) -> None:
+        self.accumulate: Any = None  # weak reference to the AccumulateGrad made for a leaf
+        self.backward_hooks: Any = None  # OrderedDict of hooks of a leaf
+        self.post_hooks: Any = None  # OrderedDict of post-accumulate-grad hooks
+        self.retains = False
+        self.name: str | None = None
+
+
+class Inference(list):
+    """The version cell of a tensor made in inference mode."""
+
+    __slots__ = ()
+
+
+class Tensor:
+    """A multi-dimensional array that can record what is done to it. Source: torch.Tensor."""
+
+    __slots__ = ("__dict__", "__weakref__", "_a", "_extra", "_grad", "_node", "_v", "_view")
+
+    _a: np.ndarray[Any, Any]
+    _node: Any
+    _v: list[int]
+    _view: Any
+    _grad: Any
+    _extra: Extra | None
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions, a `Size`."""
+        return Size(self._a.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The data type of the elements."""
+        return dtypes.from_numpy(self._a.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._a.ndim
+
+    @property
+    def device(self) -> Any:
+        """Where it is: the CPU."""
+        return CPU
+
+    # ---------------------------------------------------------------- its place in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to it: a leaf asked for, or anything computed from one."""
+        node = self._node if self._view is None else live_node(self)
+        return node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, on: bool) -> None:
+        set_requires_grad(self, on)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no op made it (or none that recorded): the graph ends here."""
+        node = self._node if self._view is None else live_node(self)
+        return node is None or node is True
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made it, None for a leaf."""
+        node = self._node if self._view is None else live_node(self)
+        if node is None or node is True:
+            return None
+        return node.owner
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs it is."""
+        return getattr(self._node, "nr", 0)
+
+    @property
+    def grad(self) -> Any:
+        """The accumulated gradient, None before the first backward()."""
+        g = self._grad
+        if g is None and self._node not in (None, True) and not self.retains_grad and state.grad:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf "
+                "Tensor by mistake, make sure you access the leaf Tensor instead. See "
+                "github.com/pytorch/pytorch/pull/30531 for more informations.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return g
+
+    @grad.setter
+    def grad(self, g: Any) -> None:
+        if g is not None:
+            check_new_grad(self, g)
+        self._grad = g
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether a non-leaf keeps its gradient, see `retain_grad`."""
+        return self._extra is not None and self._extra.retains
+
+    @property
+    def _version(self) -> int:
+        if type(self._v) is Inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._v[0]
+
+    @property
+    def _base(self) -> Any:
+        return None if self._view is None else self._view[0]
+
+    @property
+    def name(self) -> str | None:
+        return None if self._extra is None else self._extra.name
+
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode."""
+        return type(self._v) is Inference
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+
+def tensor_of(a: Any) -> Tensor:
+    """A plain tensor over an array (or NumPy scalar), recording nothing."""
+    t = new(Tensor)
+    t._a = a if type(a) is np.ndarray else np.asarray(a)
+    t._node = None
+    t._v = [0] if not state.inference else Inference((0,))
+    t._view = t._grad = t._extra = None
+    return t
+
+
+def extra(t: Tensor) -> Extra:
+    if t._extra is None:
+        t._extra = Extra()
+    return t._extra
+
+
+def raw(t: Tensor) -> Any:
+    """The array of any tensor, also of a subclass that hides it from the fast path."""
+    return _raw_get(t)
+
+
+_raw_get = Tensor.__dict__["_a"].__get__
+
+
+def set_requires_grad(t: Tensor, on: bool) -> None:
+    """Mark a leaf as one that wants a gradient, or not any more."""
+    node = t._node if t._view is None else live_node(t)
+    if node is not None and node is not True:
+        if on:
+            return
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+            "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+        )
+    if on and t.dtype.category < dtypes.FLOATING:
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if on and type(t._v) is Inference and not state.inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    t._node = True if on else None
+
+
+def check_new_grad(t: Tensor, g: Any) -> None:
+    if not isinstance(g, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(g)}")
+    if g is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if g.dtype is not t.dtype:
+        raise RuntimeError(
+            f"assigned grad has data of a different type: attempting to assign a gradient with dtype "
+            f"'{dtype_word(g.dtype)}' to a tensor with grad_dtype '{dtype_word(t.dtype)}'."
+        )
+    if g.shape != t.shape:
+        raise RuntimeError("assigned grad has data of a different size")
+
+
+def type_name(x: Any) -> str:
+    return type(x).__name__
+
+
+def dtype_word(d: dtypes.dtype) -> str:
+    return d.legacy.lower()
+
+
+from .views import live_node  # noqa: E402  (views are made of tensors)

@@ -1,0 +1,113 @@
+"""Views: tensors over the memory of another one, their base.
+
+`t._view` is (base, version, how): the root tensor whose memory it shows, the version of that memory at which the
+view's `_node` was right, and how the view came about. When an op has since written through the base or another
+view, the node is derived anew, as a strided window of what the base has become: `live_node` does so, and whoever
+reads `_node` of a view asks it first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .modes import state
+from .tensor import Tensor
+
+DEFAULT, MULTI_OUTPUT, NO_GRAD, INFERENCE, IN_FUNCTION = "default", "multi", "no_grad", "inference", "function"
+
+
+def attach_view(t: Tensor, x: Tensor, multi: bool = False) -> None:
+    """Make `t`, whose array is a view of `x`'s, a differentiable view of it."""
+    base = x._view
+    cell = t._v = x._v
+    if base is None:
+        t._view = (x, cell[0], _how(multi))
+    else:
+        how = _how(multi)
+        t._view = (base[0], cell[0], base[2] if how is DEFAULT else how)
+
+
+def _how(multi: bool) -> str:
+    if state.inference:
+        return INFERENCE
+    if not state.grad:
+        return NO_GRAD
+    return MULTI_OUTPUT if multi else DEFAULT
+
+
+def live_node(t: Tensor) -> Any:
+    """`_node` of a tensor, brought up to date if it is a view of something written since."""
+    view = t._view
+    if view is None:
+        return t._node
+    base, version, how = view
+    cell = t._v
+    if cell[0] != version:
+        t._view = (base, cell[0], how)
+        if base._node is not None:
+            t._node = strided_node(t, base)
+    return t._node
+
+
+def strided_node(t: Tensor, base: Tensor) -> Any:
+    """The node that takes the view `t` out of its base by sizes, strides and offset."""
+    from .strided import as_strided
+
+    return as_strided.op.make_node((base, *geometry(t._a, storage_of(base._a))), (t,))
+
+
+# ------------------------------------------------------------------ memory
+
+
+def storage_of(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array that owns the memory of `a`, as far as NumPy knows."""
+    base = a
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return base
+
+
+def pointer(a: np.ndarray[Any, Any]) -> int:
+    return int(a.__array_interface__["data"][0])
+
+
+def strides_of(a: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Strides in elements; PyTorch's own where NumPy leaves them open (sizes 0 and 1)."""
+    size = a.itemsize
+    if a.flags.c_contiguous:
+        out, step = [], 1
+        for d in reversed(a.shape):
+            out.append(step)
+            step *= max(d, 1)
+        return tuple(reversed(out))
+    return tuple(s // size for s in a.strides)
+
+
+def offset_in(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> int:
+    """How many elements after the start of `storage` the array `a` begins."""
+    return (pointer(a) - pointer(storage)) // (a.itemsize or 1)
+
+
+def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    """Sizes, strides and offset of `a` in `storage`, in elements."""
+    return a.shape, tuple(s // (a.itemsize or 1) for s in a.strides), offset_in(a, storage)
+
+
+def window(
+    storage: np.ndarray[Any, Any], size: tuple[int, ...], stride: tuple[int, ...], offset: int
+) -> np.ndarray[Any, Any]:
+    """The strided window of the memory that `storage` owns; RuntimeError when it reaches outside."""
+    item = storage.itemsize
+    need = 0 if 0 in size else offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if need * item > storage.nbytes or offset < 0:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} "
+            f"requiring a storage size of {need * item} are out of bounds for storage of size {storage.nbytes}"
+        )
+    got = np.lib.stride_tricks.as_strided(storage, size, tuple(s * item for s in stride))
+    if offset:
+        flat = np.ndarray((storage.size,), storage.dtype, storage, strides=(item,))
+        got = np.lib.stride_tricks.as_strided(flat[offset:], size, tuple(s * item for s in stride))
+    return got

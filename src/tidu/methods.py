@@ -1,0 +1,37 @@
+"""Tensor's methods and operators, from what the families of ops declare. One table, no logic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
+from .core.inplace import inplace
+from .core.tensor import Tensor, set_requires_grad
+from .ops import families
+
+FACE: dict[str, Any] = {}  # the names of the top-level namespace
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Mark a leaf as one that wants a gradient, or not any more; returns it. Source: torch.Tensor.requires_grad_."""
+    set_requires_grad(self, requires_grad)
+    return self
+
+
+def _install() -> None:
+    for family in families():
+        for name in family.__all__:
+            FACE[name] = getattr(family, name)
+        for name in getattr(family, "METHODS", "").split():
+            setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
+        for name in getattr(family, "INPLACE", "").split():
+            fn = inplace(getattr(family, name).op, name + "_")
+            setattr(Tensor, name + "_", fn)
+            FACE.setdefault(name + "_", fn)
+        for name, fn in getattr(family, "OPERATORS", {}).items():
+            setattr(Tensor, name, fn)
+    for fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
+        setattr(Tensor, fn.__name__, fn)
+
+
+_install()

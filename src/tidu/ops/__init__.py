@@ -1,0 +1,22 @@
+"""The rulebook: one file a family. A family says what it gives to the library's face:
+
+    __all__      names in the top-level namespace (tidu.exp)
+    METHODS      names that are methods of Tensor (x.exp()); the function is `method_<name>` where the family
+                 defines one, because the method's arguments differ from the function's, else `<name>`
+    INPLACE      ops with an in-place variant (x.exp_(), tidu.exp_)
+    OPERATORS    Python's operators: {"__add__": add, ...}
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+FAMILIES = (
+    "arithmetic",
+)  # fmt: skip
+
+
+def families() -> list[ModuleType]:
+    """The modules of all families, in order."""
+    return [import_module(f"{__name__}.{name}") for name in FAMILIES]

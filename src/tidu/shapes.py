@@ -1,0 +1,96 @@
+"""Shapes: `Size`, and how shapes broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsIndex
+
+
+class Size(tuple):
+    """The shape of a tensor, a tuple of ints. Source: torch.Size.
+
+    >>> Size([2, 3]).numel(), Size([2, 3])[1:]
+    (6, torch.Size([3]))
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for d in self:
+            n *= d
+        return n
+
+    def __repr__(self) -> str:
+        return "torch.Size([" + ", ".join(map(str, self)) + "])"
+
+    def __getitem__(self, index: Any) -> Any:
+        got = tuple.__getitem__(self, index)
+        return Size(got) if isinstance(index, slice) else got
+
+    def __add__(self, other: Any) -> Any:
+        got = tuple.__add__(self, other)
+        return Size(got)
+
+    def __radd__(self, other: Any) -> Any:
+        return Size(other + tuple(self))
+
+    def __mul__(self, n: SupportsIndex) -> Any:
+        return Size(tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> Any:
+        return Size, (tuple(self),)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape to which `shapes` broadcast; PyTorch's RuntimeError where they do not."""
+    n = max((len(s) for s in shapes), default=0)
+    out = [1] * n
+    for shape in shapes:
+        for i in range(-1, -len(shape) - 1, -1):
+            d = shape[i]
+            if d != 1 and d != out[i]:
+                if out[i] != 1:
+                    raise RuntimeError(
+                        f"The size of tensor a ({out[i]}) must match the size of tensor b ({d}) "
+                        f"at non-singleton dimension {n + i}"
+                    )
+                out[i] = d
+    return tuple(out)
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front, for a tensor of `ndim` dimensions; a 0-d tensor allows -1 and 0.
+
+    Raises IndexError with PyTorch's words when out of range.
+    """
+    n = ndim or 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim
+
+
+def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """Several dims, all of them for None or an empty list; RuntimeError when one appears twice."""
+    if dims is None:
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        return (normalize_dim(dims, ndim),) if ndim else (normalize_dim(dims, ndim),)[:0]
+    out: list[int] = []
+    for d in dims:
+        n = normalize_dim(d, ndim)
+        if n in out:
+            raise RuntimeError(f"dim {n} appears multiple times in the list of dims")
+        out.append(n)
+    if not out:
+        return tuple(range(ndim))
+    return tuple(out) if ndim else ()
+
+
+def numel(shape: Iterable[int]) -> int:
+    n = 1
+    for d in shape:
+        n *= d
+    return n
