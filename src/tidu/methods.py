@@ -24,6 +24,8 @@ def _install() -> None:
             FACE[name] = getattr(family, name)
         for name in getattr(family, "METHODS", "").split():
             setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
+        for name in getattr(family, "PROPERTIES", "").split():
+            setattr(Tensor, name, property(getattr(family, "property_" + name)))
         for name in getattr(family, "INPLACE", "").split():
             fn = inplace(getattr(family, name).op, name + "_")
             setattr(Tensor, name + "_", fn)
