@@ -8,8 +8,8 @@ and tempering can be undone. A sampler that cannot know how many words it will u
 
 from __future__ import annotations
 
-import secrets
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,7 @@ BLOCK = 624
 DEFAULT_SEED = 67280421310721
 STATE_BYTES = 5056
 _WORD = np.uint32
-_EMPTY = np.empty(0, _WORD)
-_PEEK_LIMIT = 1 << 22
+_NONE = np.empty(0, _WORD)
 
 # The saved state, little-endian, as PyTorch lays it out on a 64-bit machine. `left` is 1 when the next word
 # starts a new block; `next` is then 624, or 0 if the stream has just been seeded.
@@ -63,101 +62,79 @@ class WordStream:
     array([2365658986,  303761048], dtype=uint32)
     """
 
-    __slots__ = ("_blocks", "_cursor", "_seed", "_source", "_spare", "lock", "normal")
+    __slots__ = ("_blocks", "_cursor", "_seed", "_source", "lock", "normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
-        self.seed_with(seed)
+        self._source: Any = None  # made at the first draw: a program that never draws need not import numpy.random
+        self.restart(seed)
 
-    def seed_with(self, seed: int) -> None:
-        """Restart the stream from `seed` (an integer of at most 64 bits; a negative one stands for `seed + 2**64`)."""
+    def restart(self, seed: int) -> None:
+        """Start afresh from `seed`, an integer of at most 64 bits; a negative one stands for `seed + 2**64`."""
         with self.lock:
             self._seed = seed % (1 << 64)
-            self._source = None  # made at the first draw: importing numpy.random costs more than a program may need
-            self._blocks = None  # words produced, whole blocks; None until the first draw after seeding
-            self._cursor = 0
-            self.normal: float | None = None
-
-    def seed_from_system(self) -> int:
-        """Restart the stream from the operating system's randomness; return the seed."""
-        seed = secrets.randbits(53)
-        self.seed_with(seed)
-        return seed
+            self._blocks: np.ndarray | None = None  # the words produced, in whole blocks; None: none since the seeding
+            self._cursor = 0  # the next word's place among them
+            self.normal: float | None = None  # the second normal of a pair whose first one has been handed out
+            if self._source is not None:
+                self._source.seed(self._seed & 0xFFFFFFFF)
 
     @property
-    def seed_value(self) -> int:
-        """The seed that the stream was last started from."""
+    def seed(self) -> int:
+        """The seed that the stream last started from."""
         return self._seed
 
     # -- words ---------------------------------------------------------------------------------------------
 
-    def _start(self):
-        """The NumPy twister that makes the blocks."""
+    def _twister(self) -> Any:
         if self._source is None:
             from numpy.random import MT19937, RandomState
 
-            source = RandomState(MT19937(0))
-            source.seed(self._seed & 0xFFFFFFFF)  # the legacy seeding, which is PyTorch's
-            self._source = source
+            self._source = RandomState(MT19937(0))
+            self._source.seed(self._seed & 0xFFFFFFFF)  # NumPy's legacy seeding is PyTorch's
         return self._source
 
     def _produce(self, n: int) -> np.ndarray:
-        """The words of the next blocks, at least `n` of them."""
-        count = -(-n // BLOCK) * BLOCK
-        return self._start().randint(0, 1 << 32, count, dtype=_WORD)
+        """The words of the next blocks, at least `n` words."""
+        return self._twister().randint(0, 1 << 32, -(-n // BLOCK) * BLOCK, dtype=np.uint32)
+
+    def _rest(self) -> np.ndarray:
+        return _NONE if self._blocks is None else self._blocks[self._cursor :]
 
     def take(self, n: int) -> np.ndarray:
-        """The next `n` words, as uint32. The array must not be written to."""
+        """The next `n` words (uint32, not to be written to)."""
         with self.lock:
-            cursor, blocks = self._cursor, self._blocks
-            end = cursor + n
-            if blocks is None:
-                if n == 0:
-                    return _EMPTY
-                blocks = _EMPTY
-            if end <= blocks.size:
+            blocks, end = self._blocks, self._cursor + n
+            if blocks is not None and end <= blocks.size:
+                words = blocks[self._cursor : end]
                 self._cursor = end
-                return blocks[cursor:end]
-            head = blocks[cursor:]
-            more = self._produce(n - head.size)
-            self._keep(more, n - head.size)
-            if head.size == 0:
-                return more[:n]
-            return np.concatenate((head, more[: n - head.size]))
-
-    def _keep(self, blocks: np.ndarray, cursor: int) -> None:
-        """Go on from `cursor` in `blocks`, holding on to no more than the last block."""
-        if blocks.size > BLOCK:
-            begin = max(0, (cursor - 1) // BLOCK * BLOCK)
-            cursor -= begin
-            blocks = blocks[begin:].copy()
-        self._blocks, self._cursor = blocks, cursor
+                return words
+            if n == 0:
+                return _NONE
+            rest = self._rest()
+            fresh = self._produce(n - rest.size)
+            used = n - rest.size
+            begin = (used - 1) // BLOCK * BLOCK  # keep no more than the block that the last word came from
+            self._blocks, self._cursor = fresh[begin:].copy() if begin else fresh, used - begin
+            return np.concatenate((rest, fresh[:used])) if rest.size else fresh[:used]
 
     def peek(self, n: int) -> np.ndarray:
-        """The next `n` words, without using them up. The array must not be written to."""
+        """The next `n` words (uint32, not to be written to), which stay unused until `skip`."""
         with self.lock:
-            blocks = _EMPTY if self._blocks is None else self._blocks
-            missing = self._cursor + n - blocks.size
+            missing = n - self._rest().size
             if missing > 0:
-                blocks = np.concatenate((blocks, self._produce(missing)))
-                self._blocks = blocks
-            return blocks[self._cursor : self._cursor + n]
+                fresh = self._produce(missing)
+                if self._blocks is None:
+                    self._blocks = fresh
+                else:
+                    begin = max(0, (self._cursor - 1) // BLOCK * BLOCK)
+                    self._blocks = np.concatenate((self._blocks[begin:], fresh))
+                    self._cursor -= begin
+            return self._rest()[:n]
 
     def skip(self, n: int) -> None:
         """Use up `n` words."""
-        with self.lock:
-            if self._blocks is not None and self._cursor + n <= self._blocks.size:
-                self._cursor += n
-            else:
-                self.take(n)
-
-    def take64(self, n: int) -> np.ndarray:
-        """The next `n` pairs of words, as uint64 with the first word on top."""
-        words = self.take(2 * n)
-        wide = words[::2].astype(np.uint64)
-        wide <<= np.uint64(32)
-        wide |= words[1::2]
-        return wide
+        self.take(n)
 
     # -- state ---------------------------------------------------------------------------------------------
 
@@ -169,7 +146,7 @@ class WordStream:
             state["seeded"] = 1
             if self._blocks is None:
                 state["left"], state["next"] = 1, 0
-                state["key"] = self._start().get_state(legacy=True)[1]
+                state["key"] = self._twister().get_state(legacy=True)[1]
             else:
                 begin = max(0, (self._cursor - 1) // BLOCK * BLOCK)
                 position = self._cursor - begin
@@ -191,7 +168,7 @@ class WordStream:
         with self.lock:
             self._seed = int(state["seed"])
             key = state["key"].astype(_WORD)
-            source = self._start()
+            source = self._twister()
             if left == 1 and position == 0:  # just seeded
                 source.set_state(("MT19937", key, BLOCK))
                 self._blocks, self._cursor = None, 0

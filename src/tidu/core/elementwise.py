@@ -46,47 +46,48 @@ def NEG() -> int:
 
 class ElementwiseOp(Op):
     kind = "elementwise"
+    ufunc: Any = None
 
     def __init__(
         self,
         name: str,
-        ufunc: Callable[..., Any],
-        inputs: Sequence[str],
-        partials: Sequence[Callable[..., Any] | None],
+        forward: Callable[..., Any],
+        partials: dict[str, Callable[..., Any] | None],
         policy: Policy = SAME,
         node: str | None = None,
-        forward: Callable[..., Any] | None = None,
+        letters: str = "",
     ) -> None:
-        self.ufunc, self.partials, self.policy = ufunc, tuple(partials), policy
-        names = dict(zip("xy", inputs, strict=False))
-        reads = [_reads(p) for p in partials]
-        vjp = {
-            i: _rename(_cotangent(p, r), r, names, i) for i, p, r in zip(inputs, partials, reads, strict=True) if p
-        }
-        jvp = {i: _rename(_tangent(p), r, names) for i, p, r in zip(inputs, partials, reads, strict=True) if p}
-        if forward is None:
-            forward = (lambda input, other: ufunc(input, other)) if len(inputs) == 2 else (lambda input: ufunc(input))
-        super().__init__(name, forward, vjp, jvp, tensors=tuple(inputs), node=node)
-        self.fast = type(self.node_name, (UnaryNode if len(inputs) == 1 else BinaryNode,), {"__slots__": (), "op": self})
-
+        self.partials, self.policy = partials, policy
+        names = dict(zip(letters, partials, strict=False))
+        vjp, jvp = {}, {}
+        for i, p in partials.items():
+            if p is not None:
+                reads = [names.get(r, r) for r in _reads(p)]
+                vjp[i] = _named(_cotangent(p), ["g", i + "_shape", *reads])
+                jvp[i] = _named(_tangent(p), ["t", *reads])
+        super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
 
     def arrays(self, args: Sequence[Any]) -> list[Any]:
         """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
-        for i, x in enumerate(args):
+        for i in self.positions:
+            x = args[i]
             if not isinstance(x, (Tensor, ndarray, np.generic)) and (i == 0 or not isinstance(x, Number)):
                 raise TypeError(
                     f"{self.name}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
                     f"not {type(x).__name__}"
                 )
-        d = common(self.name, self.policy, list(args))
-        return [as_array(x, d, d.np) for x in args]
+        d = common(self.name, self.policy, [args[i] for i in self.positions])
+        full = list(args)
+        for i in self.positions:
+            full[i] = as_array(full[i], d, d.np)
+        return full
 
 
 def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:
     return () if partial is None else tuple(inspect.signature(partial).parameters)
 
 
-def _cotangent(p: Callable[..., Any], reads: Sequence[str]) -> Callable[..., Any]:
+def _cotangent(p: Callable[..., Any]) -> Callable[..., Any]:
     """g times the conjugate of the partial, in the shape of the input."""
     if p is ONE:
         return lambda g, shape: sum_to(g, shape)
@@ -103,11 +104,10 @@ def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
     return lambda t, *values: t * p(*values)
 
 
-def _rename(fn: Callable[..., Any], reads: Sequence[str], names: dict[str, str], shaped: str = "") -> Callable[..., Any]:
+def _named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """Give a rule the parameter names by which `Op` knows what it reads."""
-    full = (["g", shaped + "_shape"] if shaped else ["t"]) + [names.get(r, r) for r in reads]
     kind = inspect.Parameter.POSITIONAL_ONLY
-    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in full])  # type: ignore[attr-defined]
+    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
     return fn
 
 
@@ -302,16 +302,16 @@ def unary(
     node: str | None = None,
 ) -> Callable[..., Any]:
     """Declare an elementwise op of one input. `policy` says what integers become: floats unless told otherwise."""
-    op = ElementwiseOp(name, ufunc, ("input",), (partial,), policy, node)
-    cls = op.fast
+    op = ElementwiseOp(name, lambda input: ufunc(input), {"input": partial}, policy, node, "x")
+    cls: Any = type(op.node_name, (UnaryNode,), {"__slots__": (), "op": op})
     reads = _reads(partial)
     save_x, save_out = "x" in reads, "out" in reads
-    constant = partial is ONE or partial is NEG
+    op.ufunc, constant = ufunc, partial is ONE or partial is NEG
     if constant:
-        cls = op.fast = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
+        cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
     elif partial is not None:
-        cls.partial = staticmethod(_canonical(partial, ("x", "out")))  # type: ignore[attr-defined]
-    plain = policy is SAME or policy is FLOATS
+        cls.partial = staticmethod(_canonical(partial, ("x", "out")))
+    plain = policy.plain
     differentiable = partial is not None
     general = op.general
 
@@ -371,8 +371,11 @@ def binary(
     node: str | None = None,
 ) -> Callable[..., Any]:
     """Declare an elementwise op of two inputs, the second of which may be a number."""
-    op = ElementwiseOp(name, ufunc, ("input", "other"), (partial_x, partial_y), policy, node)
-    cls = op.fast
+    op = ElementwiseOp(
+        name, lambda input, other: ufunc(input, other), {"input": partial_x, "other": partial_y}, policy, node, "xy"
+    )
+    cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
+    op.ufunc = ufunc
     rx, ry = _reads(partial_x), _reads(partial_y)
     cls.partial_x = staticmethod(_canonical(partial_x, ("x", "y", "out")))  # type: ignore[attr-defined]
     cls.partial_y = staticmethod(_canonical(partial_y, ("x", "y", "out")))  # type: ignore[attr-defined]
@@ -446,6 +449,22 @@ def binary(
         return t
 
     return _finish(op, call)
+
+
+def elementwise(
+    name: str,
+    forward: Callable[..., Any],
+    partials: dict[str, Callable[..., Any] | None],
+    *,
+    policy: Policy = SAME,
+    node: str | None = None,
+) -> Callable[..., Any]:
+    """Declare an elementwise op with other arguments beside its tensors, or with more than two of these.
+
+    `partials` maps each tensor input to its partial derivative (None for one that has none); partials read arguments by
+    name, and `out`.
+    """
+    return ElementwiseOp(name, forward, partials, policy, node).call
 
 
 def _finish(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -219,7 +219,7 @@ class Op:
             return self.forward(*self.arrays(args))  # a rule running for numbers
         args = self.tensors_of(args)
         vals = self.arrays(args)
-        wants = any([x is not None and _node_of(x) is not None for x in self.tensor_args(args)])
+        wants = any([isinstance(x, Tensor) and live_node(x) is not None for x in self.tensor_args(args)])
         result = self.forward(*vals)
         if out is not None:
             return self.write_out(result, out, wants)
@@ -475,10 +475,6 @@ def check_savable(x: Tensor) -> Tensor:
             "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
     return x
-
-
-def _node_of(t: Tensor) -> Any:
-    return t._node if t._view is None else live_node(t)
 
 
 def _camel(name: str) -> str:

@@ -1,0 +1,238 @@
+"""Normal numbers by the Box-Muller transform, to the bit as PyTorch computes them.
+
+Two uniforms u, v give the two normals r cos t and r sin t, where r = sqrt(-2 log(1 - u)) and t = 2 pi v.
+
+A contiguous array of 16 numbers or more is filled with uniforms and transformed in blocks of 16, the first
+eight of a block with the last eight. In float32 PyTorch evaluates log, sin and cos by polynomials (those of
+the Cephes library) with fused multiply-adds; here each step is done in float64, where the product is exact,
+and rounded. Fewer than 16 numbers, and non-contiguous tensors, are computed one pair after the other in
+float64; the second number of a pair waits in the stream for the next such call.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tidu.arrays.generator import WordStream
+from tidu.arrays.sampling import CHUNK, Shape, affine, doubles, libm, rounded, singles
+
+__all__ = ["log_normal", "normal", "normals_in_turn"]
+
+_log, _log1p, _exp, _sin, _cos = libm(np.log), libm(np.log1p), libm(np.exp), libm(np.sin), libm(np.cos)
+
+
+def normal(
+    stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0, contiguous: bool = True
+) -> np.ndarray:
+    """Normal numbers, std * z + mean. A complex one has two parts, each with standard deviation std / sqrt(2).
+
+    `contiguous` tells whether the tensor that they are for is. Source: torch.randn, Tensor.normal_.
+    """
+    if dtype.kind == "c":
+        real = np.dtype(f"f{dtype.itemsize // 2}")
+        return normal(stream, (*shape, 2), real, mean, std / math.sqrt(2), contiguous).view(dtype).reshape(shape)
+    n = math.prod(shape)
+    with stream.lock:
+        if n < 16 or not contiguous:
+            return rounded(affine(normals_in_turn(stream, n), std, mean), dtype).reshape(shape)
+        return _in_blocks(stream, n, dtype, mean, std).reshape(shape)
+
+
+def log_normal(stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
+    """exp(std * z + mean). Source: Tensor.log_normal_."""
+    with stream.lock:
+        z = normals_in_turn(stream, math.prod(shape))
+    return rounded(_exp(affine(z, std, mean)), dtype).reshape(shape)
+
+
+# -- one pair after the other ------------------------------------------------------------------------------------
+
+
+def normals_in_turn(stream: WordStream, n: int) -> np.ndarray:
+    """`n` float64 normals of the stream's sequence, the first of them the one that waits, if one does."""
+    out = np.empty(n)
+    if n == 0:
+        return out
+    start = 0
+    if stream.normal is not None:
+        out[0], stream.normal = stream.normal, None
+        start = 1
+    pairs = (n - start + 1) // 2
+    d = doubles(stream, 2 * pairs)
+    if pairs <= 8:
+        z = _pairs(d.tolist())
+    else:
+        radius = np.sqrt(-2.0 * _log1p(-d[1::2]))
+        angle = 2.0 * math.pi * d[::2]
+        z = np.empty(2 * pairs)
+        np.multiply(radius, _cos(angle), out=z[::2])
+        np.multiply(radius, _sin(angle), out=z[1::2])
+    if start + 2 * pairs > n:
+        stream.normal = float(z[-1])
+        z = z[:-1]
+    out[start:] = z
+    return out
+
+
+def _pairs(d: list[float]) -> list[float]:
+    z = []
+    for k in range(0, len(d), 2):
+        radius = math.sqrt(-2.0 * math.log1p(-d[k + 1]))
+        angle = 2.0 * math.pi * d[k]
+        z += (radius * math.cos(angle), radius * math.sin(angle))
+    return z
+
+
+# -- blocks of 16 ------------------------------------------------------------------------------------------------
+
+
+def _in_blocks(stream: WordStream, n: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:
+    wide = dtype == np.float64
+    work = np.dtype(np.float64 if wide else np.float32)
+    fill = doubles if wide else singles
+    transform = _transform64 if wide else _Transform32(min(n, CHUNK) // 2)
+    mean, std = float(work.type(mean)), float(work.type(std))
+    out = np.empty(n, dtype)
+    block = np.empty(min(CHUNK, n // 16 * 16), work)
+
+    def draw(part: np.ndarray) -> None:
+        u = block[: part.size]
+        transform(fill(stream, u.size, u))
+        part[...] = affine(u, std, mean)
+
+    whole = n // 16 * 16
+    for i in range(0, whole, CHUNK):
+        draw(out[i : min(i + CHUNK, whole)])
+    if n > whole:
+        if dtype == work:  # PyTorch fills the rest too before it draws the last 16 places anew
+            stream.skip((n - whole) * (work.itemsize // 4))
+        draw(out[n - 16 :])
+    return out
+
+
+def _transform64(u: np.ndarray) -> None:
+    halves = u.reshape(-1, 2, 8)
+    radius = np.sqrt(-2.0 * _log(np.subtract(1.0, halves[:, 0]).reshape(-1)))
+    angle = (2.0 * math.pi * halves[:, 1]).reshape(-1)
+    np.multiply(radius.reshape(-1, 8), _cos(angle).reshape(-1, 8), out=halves[:, 0])
+    np.multiply(radius.reshape(-1, 8), _sin(angle).reshape(-1, 8), out=halves[:, 1])
+
+
+def _single(*values: float) -> list[float]:
+    """The float32 numbers nearest to these."""
+    return [float(np.float32(v)) for v in values]
+
+
+_LOG = _single(
+    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+)  # fmt: skip
+_LN2_HIGH, _LN2_LOW = _single(0.693359375, -2.12194440e-4)
+_QUARTER_PI = _single(0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)  # pi / 4 in three parts
+_SIN = _single(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = _single(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_SQRT_HALF = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+
+
+class _Transform32:
+    """The transform of float32 blocks in place, with room for `pairs` pairs."""
+
+    def __init__(self, pairs: int) -> None:
+        self.wide = np.empty((4, pairs))
+        self.narrow = np.empty((6, pairs), np.float32)
+
+    def __call__(self, u: np.ndarray) -> None:
+        halves = u.reshape(-1, 2, 8)
+        pairs = u.size // 2
+        x, radius, sin, cos, spare, spare2 = self.narrow[:, :pairs]
+        wide = self.wide[:, :pairs]
+        np.subtract(np.float32(1), halves[:, 0], out=x.reshape(-1, 8))
+        _log32(x, radius, spare, spare2, wide)
+        radius *= np.float32(-2)
+        np.sqrt(radius, out=radius)
+        np.multiply(halves[:, 1], np.float32(2 * math.pi), out=x.reshape(-1, 8))
+        _sincos32(x, sin, cos, spare, wide)
+        np.multiply(radius.reshape(-1, 8), cos.reshape(-1, 8), out=halves[:, 0])
+        np.multiply(radius.reshape(-1, 8), sin.reshape(-1, 8), out=halves[:, 1])
+
+
+def _fused(out: np.ndarray, y: np.ndarray, x: np.ndarray | float, z: np.ndarray | float, product: np.ndarray) -> None:
+    """out = x * y + z with a single rounding to float32; `x` and `y` hold float32 numbers as float64."""
+    np.multiply(y, x, out=product)
+    np.add(product, z, out=product)
+    out[...] = product
+
+
+def _horner(out: np.ndarray, x: np.ndarray, coefficients: list[float], y: np.ndarray, product: np.ndarray) -> None:
+    """The polynomial's value at x, in `out`; `y` is overwritten."""
+    first, *rest = coefficients
+    np.multiply(x, first, out=product)
+    for k, c in enumerate(rest):
+        if k:
+            y[...] = out
+            np.multiply(y, x, out=product)
+        np.add(product, c, out=product)
+        out[...] = product
+
+
+def _log32(u: np.ndarray, out: np.ndarray, power: np.ndarray, square: np.ndarray, wide: np.ndarray) -> None:
+    """log(u) for normal positive float32 `u`, which is overwritten."""
+    x64, y64, product, _ = wide
+    bits = u.view(np.int32)
+    exponent = bits - _SQRT_HALF
+    exponent >>= 23
+    power[...] = exponent
+    exponent <<= 23
+    bits -= exponent  # u is now the significand, between sqrt(1/2) and sqrt(2)
+    u -= np.float32(1)
+    x64[...] = u
+    np.multiply(u, u, out=square)
+    _horner(out, x64, _LOG, y64, product)
+    out *= u
+    y64[...] = out
+    x64[...] = square
+    _fused(out, y64, x64, power * np.float32(_LN2_LOW), product)
+    _fused(out, x64, -0.5, out, product)
+    u += out
+    y64[...] = power
+    _fused(out, y64, _LN2_HIGH, u, product)
+
+
+def _sincos32(t: np.ndarray, sin: np.ndarray, cos: np.ndarray, square: np.ndarray, wide: np.ndarray) -> None:
+    """sin(t) and cos(t) for float32 `t` between 0 and 2 pi; `t` is overwritten."""
+    x64, y64, product, z64 = wide
+    np.multiply(t, np.float32(4 / math.pi), out=square)
+    octant = square.astype(np.int32)
+    octant += 1
+    octant &= ~1
+    y64[...] = octant
+    for part in _QUARTER_PI:
+        _fused(t, y64, -part, t, product)
+    np.multiply(t, t, out=square)
+    z64[...] = square
+    _horner(cos, z64, _COS, y64, product)
+    cos *= square
+    y64[...] = cos
+    square *= np.float32(-0.5)
+    _fused(cos, y64, z64, square, product)
+    cos += np.float32(1)
+    _horner(sin, z64, _SIN, y64, product)
+    sin *= t if False else _square32(z64, square)
+    y64[...] = sin
+    x64[...] = t
+    _fused(sin, y64, x64, t, product)
+    _turn(sin, cos, octant)
+
+
+def _turn(sin: np.ndarray, cos: np.ndarray, octant: np.ndarray) -> None:
+    """From the sine and cosine of the angle less octant * pi / 4 (an even octant) to those of the angle."""
+    s, c = sin.view(np.int32), cos.view(np.int32)
+    swap = -((octant >> 1) & 1)
+    difference = (s ^ c) & swap
+    s ^= difference
+    c ^= difference
+    s ^= (octant & 4) << 29
+    octant += 2
+    c ^= (octant & 4) << 29
