@@ -118,11 +118,11 @@ def _report(error: BaseException) -> None:
 
     sys.excepthook does the printing, which the program may have replaced.
     """
-    blame_tidu(error)
+    _blame_tidu(error)
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") == __name__:
         trace = trace.tb_next
-    if is_missing(error):
+    if _is_missing(error):
         trace = _without_tail(trace)
     sys.excepthook(type(error), error.with_traceback(trace), trace)
     sys.excepthook = lambda *_: None
@@ -132,7 +132,7 @@ def _is_ours(module_name: object) -> bool:
     return isinstance(module_name, str) and module_name.split(".")[0] in (__package__, "torch")
 
 
-def is_missing(error: BaseException) -> bool:
+def _is_missing(error: BaseException) -> bool:
     """Whether the error is about a name or module that tidu itself lacks."""
     if isinstance(error, AttributeError) and error.name is not None:
         owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
@@ -140,9 +140,9 @@ def is_missing(error: BaseException) -> bool:
     return isinstance(error, ImportError) and _is_ours(error.name)
 
 
-def blame_tidu(error: BaseException) -> None:
+def _blame_tidu(error: BaseException) -> None:
     """Add to an error about a name that tidu lacks the note that says so, where it has none yet."""
-    if not is_missing(error) or any(SUPPORT_TABLE in note for note in getattr(error, "__notes__", ())):
+    if not _is_missing(error) or any(SUPPORT_TABLE in note for note in getattr(error, "__notes__", ())):
         return
     if isinstance(error, AttributeError):
         owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)

@@ -1,0 +1,50 @@
+"""The pages hold: links lead somewhere, commands exist, and programs print what is shown under them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidu import cli
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+page = pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+
+
+@page
+def test_links_lead_somewhere(path):
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text())
+    assert [t for t in targets if not (path.parent / t).exists()] == []
+
+
+@page
+def test_commands_exist(path):
+    targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
+    text = path.read_text()
+    assert set(re.findall(r"\bmake (?:[A-Z]+=\S+ )?([a-z]+)(?=[ `\n])", text)) <= targets
+    assert set(re.findall(r"(?:`|\$ )tidu ([a-z]+)", text)) <= set(cli.COMMANDS)
+
+
+def programs():
+    """Each ```python block that a ```text block follows at once: the program, and what it prints."""
+    for path in PAGES:
+        for m in re.finditer(r"```python\n(.*?)```\n\n?```text\n(.*?)```", path.read_text(), re.DOTALL):
+            line = path.read_text()[: m.start()].count("\n") + 1
+            yield pytest.param(m[1], m[2], id=f"{path.name}:{line}")
+
+
+@pytest.mark.parametrize("program, output", programs())
+def test_programs_print_what_is_shown(program, output, tmp_path):
+    (tmp_path / "script.py").write_text(program)
+    command = [sys.executable, "-m", "tidu", "run", "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    # Of a traceback the last entry counts: pages leave out the path and the source lines.
+    shown = re.sub(r"(?s)Traceback .*?\n(?=\S)", "", done.stdout + done.stderr)
+    assert re.sub(r"(?s)Traceback .*?\n(?=\S)", "", output) == shown
+
+
+def test_the_readme_shows_programs_with_their_output():
+    assert sum(1 for p in programs() if p.id.startswith("README.md")) >= 2
