@@ -1,4 +1,4 @@
-"""The functions of `tidu.arrays` against PyTorch's kernels: `python benchmarks/arrays_bench.py [word ...]`.
+"""The functions of `tidu.arrays` against PyTorch's kernels: `python benchmarks/arrays_bench.py [threads=N] [word ...]`.
 
 Each library runs in a worker process of its own (two thread pools in one process disturb each other). A
 round times a case first here, then there; the table shows the medians over rounds of each round's best time,
@@ -61,6 +61,8 @@ def ask(process: subprocess.Popen[str], name: str) -> float:
 
 def main(words: list[str]) -> None:
     env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    if words and words[0].startswith("threads="):
+        env["OMP_NUM_THREADS"] = env["OPENBLAS_NUM_THREADS"] = words.pop(0).partition("=")[2]
     env["PYTHONPATH"] = os.pathsep.join(
         [str(Path(__file__).resolve().parent.parent / "src"), env.get("PYTHONPATH", "")]
     )

@@ -157,3 +157,54 @@ def _functions() -> None:
 
 
 _functions()
+
+
+def _rows() -> None:
+    for rows, columns, axis in ((4096, 1024, 1), (4096, 1024, 0), (65536, 16, 1), (256, 10, 1), (64, 512, 1)):
+        for name in ("softmax", "log_softmax", "logsumexp", "layer_norm"):
+            if name == "layer_norm" and axis == 0:
+                continue
+            for both in (False, True):
+                if name == "logsumexp" and both:
+                    continue
+
+                def ours(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
+                    from tidu.arrays import rows as R
+
+                    x, g, w, b = data(r, c), data(r, c, seed=1), data(c), data(c, seed=2)
+                    if n == "layer_norm":
+                        if not both:
+                            return lambda: R.layer_norm(x, 1, w, b)
+
+                        def step() -> object:
+                            out, mean, rstd = R.layer_norm(x, 1, w, b)
+                            return out, R.layer_norm_backward(g, x, mean, rstd, 1, w)
+
+                        return step
+                    f = getattr(R, n)
+                    if not both:
+                        return lambda: f(x, k)
+                    df = getattr(R, n + "_backward")
+                    return lambda: df(g, f(x, k), k)
+
+                def theirs(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
+                    import torch
+                    import torch.nn.functional as F
+
+                    x, g, w, b = big(r, c), big(r, c, seed=1), big(c), big(c, seed=2)
+                    if n == "layer_norm":
+                        if not both:
+                            return lambda: F.layer_norm(x, (c,), w, b)
+                        for t in (x, w, b):
+                            t.requires_grad_()
+                        return lambda: torch.autograd.grad(F.layer_norm(x, (c,), w, b), (x, w, b), g)
+                    f = getattr(torch, n)
+                    if not both:
+                        return lambda: f(x, k)
+                    x.requires_grad_()
+                    return lambda: torch.autograd.grad(f(x, k), x, g)
+
+                CASES[f"{name} {rows}x{columns} axis {axis}{' fwd+bwd' if both else ''}"] = ours, theirs
+
+
+_rows()

@@ -1,0 +1,327 @@
+"""Softmax and layer norm: functions that read each row of an array several times.
+
+Whole-array NumPy reads memory once a step. Here a block of rows that fits in the L2 cache goes through all the
+steps before the next one comes, and blocks are shared out between the threads. "Row" means the elements
+along the given axis; for an axis that is not the last a block is a slab (outer, axis, inner).
+
+Blocks and the order of summation depend on the shape alone, so the bits do not depend on the threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tidu.arrays.threads import BLOCK, parallel, quiet
+
+__all__ = [
+    "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
+    "softmax", "softmax_backward",
+]  # fmt: skip
+
+_FLOAT32 = np.dtype(np.float32)
+_exp, _mul, _sub, _add, _div, _log = np.exp, np.multiply, np.subtract, np.add, np.divide, np.log
+_add_reduce, _max_reduce = np.add.reduce, np.maximum.reduce
+_vecdot = np.vecdot
+
+_SMALL = 1 << 14  # elements that go through in one piece, on the calling thread
+_DOT = 4096  # elements of one BLAS dot: far from where OpenBLAS would start threads of its own
+
+_ones: dict[Any, np.ndarray] = {}
+
+
+def _ones_of(dtype: np.dtype) -> np.ndarray:
+    ones = _ones.get(dtype)
+    if ones is None:
+        ones = _ones[dtype] = np.ones(_DOT, dtype)
+    return ones
+
+
+def row_sum(x: np.ndarray) -> np.ndarray:
+    """Sums of a block along axis 1, that axis kept. BLAS sums a row of 16 and more faster than NumPy's pairwise sum."""
+    return row_dot(x, None)
+
+
+def row_dot(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
+    """Sums of x * y along axis 1, that axis kept; None stands for ones."""
+    n = x.shape[1]
+    if x.ndim == 2 and n >= 16 and x.dtype.char in "fd":
+        ones = _ones_of(x.dtype) if y is None else None
+        if n <= _DOT:
+            return _vecdot(x, ones[:n] if ones is not None else y)[:, None]
+        # A long row: sums of pieces, then their sum, which keeps the error near that of pairwise summation.
+        starts = range(0, n, _DOT)
+        parts = [_vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[:, i : i + _DOT]) for i in starts]
+        return _add_reduce(np.stack(parts, 1), 1, None, None, True)
+    return _add_reduce(x if y is None else x * y, 1, None, None, True)
+
+
+def _slabs(a: np.ndarray, axis: int) -> tuple[int, int, int]:
+    shape = a.shape
+    axis %= a.ndim or 1
+    outer, n, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    return outer, n, inner
+
+
+def _over_blocks(
+    kernel: Callable[..., Any], ins: Sequence[np.ndarray], outs: Sequence[np.ndarray], half: bool, numbered: bool = False
+) -> None:
+    """kernel(*in_blocks, *out_blocks): arrays (outer, n) or (outer, n, inner) cut along outer, then inner.
+
+    Where `half`, the kernel sees float32 copies. A `numbered` kernel is given the number of the block first.
+    """
+    a = ins[0]
+    item = 4 if half else a.itemsize
+    outer = len(a)
+    line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
+    step = max(1, BLOCK // line)
+    cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
+    if a.ndim == 3 and line > 2 * BLOCK:  # long slabs: cut the inner axis too
+        width = max(512, BLOCK // (a.shape[1] * item))
+        cuts = [(c[0], slice(None), slice(j, j + width)) for c in cuts for j in range(0, a.shape[2], width)]
+
+    def run(i: int) -> None:
+        cut = cuts[i]
+        blocks = [x[cut] for x in ins]
+        results = [x[cut] for x in outs]
+        if half:
+            blocks = [x.astype(_FLOAT32) for x in blocks]
+            targets = [np.empty(x.shape, _FLOAT32) for x in results]
+        else:
+            targets = results
+        if numbered:
+            kernel(i, *blocks, *targets)
+        else:
+            kernel(*blocks, *targets)
+        if half:
+            for result, target in zip(results, targets, strict=True):
+                result[...] = target
+
+    if a.size <= _SMALL:
+        for i in range(len(cuts)):
+            run(i)
+    else:
+        parallel(run, len(cuts))
+
+
+def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarray:
+    """kernel(*ins, out) with an `out` like the inputs, over their blocks along `axis`."""
+    a = ins[0]
+    out = np.empty(a.shape, a.dtype)
+    if a.size:
+        outer, n, inner = _slabs(a, axis)
+        shape = (outer, n) if inner == 1 else (outer, n, inner)
+        half = a.dtype.itemsize == 2
+        if a.size <= _SMALL and not half:
+            kernel(*[x.reshape(shape) for x in ins], out.reshape(shape))
+        else:
+            _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], half)
+    return out
+
+
+# --- softmax ------------------------------------------------------------------------------------
+
+# exp(x) is safe to take without subtracting the row's maximum first if the sum then turns out to be neither so
+# large that something overflowed nor so small that something that counts underflowed. It nearly always does,
+# and saves two of five steps. (One row outside sends its block the careful way.)
+_LEAST, _MOST, _MOST_LOG = 1e-2, 1e30, 1e5
+
+
+def _within(s: np.ndarray, most: float) -> bool:
+    return bool(s.min() > _LEAST and s.max() < most)  # False for NaN
+
+
+def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """out = x - max; return the maximum along axis 1."""
+    m = _max_reduce(x, 1, None, None, True)
+    _sub(x, m, out)
+    return m
+
+
+def _softmax(x: np.ndarray, out: np.ndarray) -> None:
+    if x.size > _SMALL:
+        _exp(x, out)
+        s = row_sum(out)
+        if _within(s, _MOST):
+            _div(out, s, out)
+            return
+    _shift(x, out)
+    _exp(out, out)
+    _div(out, row_sum(out), out)
+
+
+def softmax(a: np.ndarray, axis: int) -> np.ndarray:
+    """exp(a) / sum(exp(a)) along `axis`. Source: torch.softmax."""
+    return _apply(_softmax, axis, a)
+
+
+def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    _sub(g, row_dot(g, y), out)
+    _mul(out, y, out)
+
+
+def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
+    """(g - sum(g * out)) * out along `axis`, with softmax's result `out`."""
+    return _apply(_softmax_backward, axis, g, out)
+
+
+def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
+    if x.size > _SMALL:
+        _exp(x, out)
+        s = row_sum(out)
+        if _within(s, _MOST_LOG):
+            _sub(x, _log(s), out)
+            return
+    _shift(x, out)
+    _sub(out, _log(row_sum(_exp(out))), out)
+
+
+def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
+    """a - logsumexp(a) along `axis`. Source: torch.log_softmax."""
+    return _apply(_log_softmax, axis, a)
+
+
+def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    _exp(y, out)
+    _mul(out, row_sum(g), out)
+    _sub(g, out, out)
+
+
+def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
+    """g - exp(out) * sum(g) along `axis`, with log_softmax's result `out`."""
+    return _apply(_log_softmax_backward, axis, g, out)
+
+
+def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
+    if x.size > _SMALL:
+        s = row_sum(_exp(x))
+        if _within(s, _MOST):
+            _log(s, out)
+            return
+    m = _max_reduce(x, 1, None, None, True)
+    m = np.where(np.isfinite(m), m, np.zeros((), x.dtype))  # a row of -inf gives -inf, not NaN
+    e = x - m
+    _log(row_sum(_exp(e, e)), out)
+    _add(out, m, out)
+
+
+def logsumexp(a: np.ndarray, axis: int, keepdims: bool = False) -> np.ndarray:
+    """log(sum(exp(a))) along `axis`. Source: torch.logsumexp (one dimension)."""
+    axis %= a.ndim or 1
+    outer, n, inner = _slabs(a, axis)
+    shape = a.shape[:axis] + ((1,) if keepdims else ()) + a.shape[axis + 1 :]
+    if not n or not a.size:
+        return np.full(shape, -np.inf, a.dtype)
+    flat_shape, out_shape = ((outer, n), (outer, 1)) if inner == 1 else ((outer, n, inner), (outer, 1, inner))
+    out = np.empty(out_shape, a.dtype)
+    with quiet():
+        _over_blocks(_logsumexp, [a.reshape(flat_shape)], [out], a.dtype.itemsize == 2)
+    return out.reshape(shape)
+
+
+# --- layer norm ---------------------------------------------------------------------------------
+
+
+def layer_norm(
+    a: np.ndarray,
+    n_axes: int,
+    weight: np.ndarray | None = None,
+    bias: np.ndarray | None = None,
+    eps: float = 1e-5,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(a - mean) * rstd * weight + bias over the last `n_axes` axes, and mean and rstd for the backward.
+
+    rstd = 1 / sqrt(var + eps), var biased; mean and rstd have shape (..., 1, ..., 1), float32 for half precision.
+    Source: torch.native_layer_norm.
+    """
+    lead = a.shape[: a.ndim - n_axes]
+    rows, n = math.prod(lead), math.prod(a.shape[a.ndim - n_axes :])
+    half = a.dtype.itemsize == 2
+    work = _FLOAT32 if half else a.dtype
+    w = None if weight is None else weight.reshape(n).astype(work, copy=False)
+    b = None if bias is None else bias.reshape(n).astype(work, copy=False)
+    out = np.empty(a.shape, a.dtype)
+    mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
+
+    def kernel(x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, y: np.ndarray) -> None:
+        _div(row_sum(x), n, mean)
+        _sub(x, mean, y)
+        _div(row_dot(y, y), n, rstd)
+        _add(rstd, eps, rstd)
+        np.sqrt(rstd, rstd)
+        np.reciprocal(rstd, rstd)
+        _mul(y, rstd, y)
+        if w is not None:
+            _mul(y, w, y)
+        if b is not None:
+            _add(y, b, y)
+
+    if a.size:
+        _over_blocks(kernel, [a.reshape(rows, n)], [mean, rstd, out.reshape(rows, n)], half)
+    else:
+        mean[...] = 0 if n else np.nan
+        rstd[...] = np.nan
+    tail = (1,) * n_axes
+    return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
+
+
+def layer_norm_backward(
+    g: np.ndarray,
+    a: np.ndarray,
+    mean: np.ndarray,
+    rstd: np.ndarray,
+    n_axes: int,
+    weight: np.ndarray | None = None,
+    need: tuple[bool, bool, bool] = (True, True, True),
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """The cotangents of layer_norm's input, weight and bias; None where `need` is False.
+
+    With h = g * weight and z = (a - mean) * rstd:  rstd * (h - mean(h) - z * mean(h * z)),  sum(g * z),  sum(g).
+    """
+    lead = a.ndim - n_axes
+    rows, n = math.prod(a.shape[:lead]), math.prod(a.shape[lead:])
+    half = a.dtype.itemsize == 2
+    work = _FLOAT32 if half else a.dtype
+    w = None if weight is None else weight.reshape(n).astype(work, copy=False)
+    need_a, need_w, need_b = need
+    ga = np.empty(a.shape, a.dtype) if need_a else None
+    parts: dict[int, tuple[Any, Any]] = {}
+
+    def kernel(number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray) -> None:
+        t = np.empty_like(g)
+        gw = None
+        if need_a or need_w:
+            z = np.subtract(x, mean)
+            _mul(z, rstd, z)
+        if need_w:
+            gw = _add_reduce(_mul(g, z, t), 0)
+        parts[number] = gw, _add_reduce(g, 0) if need_b else None
+        if need_a:
+            y = out[0]
+            if w is not None:
+                _mul(g, w, y)
+                h = y
+            else:
+                h = g
+            h_mean, hz_mean = row_sum(h) / n, row_dot(h, z) / n
+            _mul(z, hz_mean, z)
+            _sub(h, z, y)
+            _sub(y, h_mean, y)
+            _mul(y, rstd, y)
+
+    if a.size:
+        ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
+        _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
+    shape = a.shape[lead:]
+
+    def total(k: int) -> np.ndarray:
+        if not parts:
+            return np.zeros(shape, a.dtype)
+        sums = [parts[i][k] for i in sorted(parts)]
+        whole = sums[0] if len(sums) == 1 else _add_reduce(np.stack(sums), 0)
+        return whole.reshape(shape).astype(a.dtype, copy=False)
+
+    return ga, total(0) if need_w else None, total(1) if need_b else None
