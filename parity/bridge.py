@@ -200,7 +200,10 @@ class Side:
         return self.from_numpy(np.asarray(values).astype(dtype))
 
     def seed(self, value: int = 1234) -> None:
-        self.get("manual_seed")(value)
+        if self.lib is torch:
+            torch.default_generator.manual_seed(value)  # manual_seed() itself takes a millisecond
+        else:
+            self.get("manual_seed")(value)
 
 
 def tensors_in(value: Any, is_tensor: Any) -> list[Any]:
