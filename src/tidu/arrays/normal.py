@@ -212,17 +212,17 @@ def _sincos32(t: np.ndarray, sin: np.ndarray, cos: np.ndarray, square: np.ndarra
         _fused(t, y64, -part, t, product)
     np.multiply(t, t, out=square)
     z64[...] = square
+    _horner(sin, z64, _SIN, y64, product)
+    sin *= square
+    y64[...] = sin
+    x64[...] = t
+    _fused(sin, y64, x64, t, product)
     _horner(cos, z64, _COS, y64, product)
     cos *= square
     y64[...] = cos
     square *= np.float32(-0.5)
     _fused(cos, y64, z64, square, product)
     cos += np.float32(1)
-    _horner(sin, z64, _SIN, y64, product)
-    sin *= t if False else _square32(z64, square)
-    y64[...] = sin
-    x64[...] = t
-    _fused(sin, y64, x64, t, product)
     _turn(sin, cos, octant)
 
 

@@ -217,17 +217,27 @@ def randperm(stream: WordStream, n: int) -> np.ndarray:
         return np.arange(n)
     with stream.lock:
         if n < (2**32 - 1) // 20:
-            words = stream.take(n - 1)
-            partner = words % np.arange(n, 1, -1, dtype=np.uint32)
+            partner = _remainders(stream.take(n - 1), np.arange(n, 1, -1))
         else:
-            partner = _wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)
-    if n <= 256:
-        order = list(range(n))
-        for i, z in enumerate(partner.tolist()):
-            if z:
-                order[i], order[i + z] = order[i + z], order[i]
-        return np.array(order)
-    return _swapped(partner)
+            partner = (_wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)).view(np.int64)
+    if n > 1000:
+        return _swapped(partner)
+    order = list(range(n))
+    for i, z in enumerate(partner.tolist()):
+        if z:
+            order[i], order[i + z] = order[i + z], order[i]
+    return np.array(order)
+
+
+def _remainders(words: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """words % n, place by place. In float64, where the quotient of 32-bit numbers rounds up to no whole number."""
+    rest = words.astype(np.float64)
+    divisors = n.astype(np.float64)
+    quotient = rest / divisors
+    np.floor(quotient, out=quotient)
+    quotient *= divisors
+    rest -= quotient
+    return rest.astype(np.int64)
 
 
 def _swapped(partner: np.ndarray) -> np.ndarray:
@@ -235,38 +245,42 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
 
     At time i place j = i + partner[i] gives its content to place i for good, and gets place i's. So j then
     holds what place i held at time i, written c(i), and what time i finds in j is c(s), where s is the last
-    earlier time with the same partner place, or j itself if there was none. Likewise c(i) = c(r), where r is
-    the last time before i at which i was the partner place, or i itself if there was none. The chain
-    i -> r -> ... is a forest whose roots are known: doubling the pointers finds every root in few passes.
+    earlier time with the same j, or j itself if there was none. Likewise c(i) = c(r), where r is the last time
+    before i whose j was i, or i itself if there was none. The links i -> r make a forest with known roots,
+    and doubling the links finds every root in a few passes.
     """
     n = partner.size + 1
     time = np.arange(n)
     place = time.copy()
-    place[:-1] += partner.astype(np.int64)
-    # root[i]: c(i), found by following r
-    root = time.copy()
-    moved = place != time
-    root[place[moved]] = time[moved]  # of several times with one place the last one is kept
+    place[:-1] += partner
+    content = time.copy()
+    moved = np.flatnonzero(place != time)
+    content[place[moved]] = moved  # of several times with one place the last is kept
     while True:
-        further = root[root]
-        if np.array_equal(further, root):
+        further = content[content]
+        if np.array_equal(further, content):
             break
-        root = further
-    # Sorted by place, then by time, an earlier time with the same place is the neighbour. Pack both into one number.
-    width = np.uint64(n.bit_length())
-    keys = np.sort((place.astype(np.uint64) << width) | time.astype(np.uint64))
-    times = (keys & np.uint64((1 << int(width)) - 1)).view(np.int64)
-    places = (keys >> width).view(np.int64)
-    found = places.copy()
-    again = places[1:] == places[:-1]
-    found[1:][again] = root[times[:-1][again]]
-    # The first time with place i == time i finds c(i) there.
-    own = times == places
+        content = further
+    order = _stable_order(place)  # now an earlier time with the same place is the neighbour to the left
+    sorted_place = place[order]
+    found = sorted_place.copy()
+    again = sorted_place[1:] == sorted_place[:-1]
+    later = np.flatnonzero(again) + 1
+    found[later] = content[order[later - 1]]
+    own = order == sorted_place  # at time i, place i itself is looked up: c(i), unless another time came between
     own[1:] &= ~again
-    found[own] = root[times[own]]
+    found[own] = content[order[own]]
     out = np.empty(n, np.int64)
-    out[times] = found
+    out[order] = found
     return out
+
+
+def _stable_order(keys: np.ndarray) -> np.ndarray:
+    """np.argsort(keys, kind="stable") for keys below 2**32: NumPy sorts 16-bit keys by radix, several times faster."""
+    order = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
+    if keys.size > 1 << 16:
+        order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 # -- by a function of one uniform --------------------------------------------------------------------------------

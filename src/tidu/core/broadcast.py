@@ -46,13 +46,6 @@ def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
 sum_to_op = linear(
     "sum_to_size", _sum_to, lambda g, input_shape: expand_to(g, input_shape), node="SumBackward1", out_arg=False
 )  # fmt: skip
-expand_op = linear(
-    "expand",
-    lambda input, shape: np.broadcast_to(input, shape),
-    lambda g, input_shape: sum_to(g, input_shape),
-    view=True,
-    out_arg=False,
-)
 
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
@@ -66,4 +59,4 @@ def expand_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast a value to `shape` without copying."""
     if tuple(x.shape) == shape:
         return x
-    return expand_op(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)
+    return x.expand(shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ from ..arrays.threads import blocked as _blocked
 from .broadcast import cast, sum_to
 from .modes import state
 from .node import Node, freed, modified, next_seq
-from .op import Op, OpNode, check_savable
+from .op import Op, check_savable, named
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
@@ -63,8 +63,8 @@ class ElementwiseOp(Op):
         for i, p in partials.items():
             if p is not None:
                 reads = [names.get(r, r) for r in _reads(p)]
-                vjp[i] = _named(_cotangent(p), ["g", i + "_shape", *reads])
-                jvp[i] = _named(_tangent(p), ["t", *reads])
+                vjp[i] = named(_cotangent(p), ["g", i + "_shape", *reads])
+                jvp[i] = named(_tangent(p), ["t", *reads])
         super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
 
     def arrays(self, args: Sequence[Any]) -> list[Any]:
@@ -102,13 +102,6 @@ def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
     if p is NEG:
         return lambda t: -t
     return lambda t, *values: t * p(*values)
-
-
-def _named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
-    """Give a rule the parameter names by which `Op` knows what it reads."""
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
-    return fn
 
 
 def conj(p: Any) -> Any:

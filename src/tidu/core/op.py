@@ -42,6 +42,13 @@ REQUIRED = inspect.Parameter.empty
 Rule = Callable[..., Any]
 
 
+def named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """Give a rule the parameter names by which `Op` knows what it reads."""
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+    return fn
+
+
 class Reader:
     """A rule with the places of what it reads among a node's saved values; -1-k is the k-th cotangent."""
 
