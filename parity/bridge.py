@@ -7,6 +7,7 @@ offsets, expanded memory and arguments that overlap arrive as they were.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import types
 from typing import Any
@@ -203,7 +204,8 @@ class Side:
         if self.lib is torch:
             torch.default_generator.manual_seed(value)  # manual_seed() itself takes a millisecond
         else:
-            self.get("manual_seed")(value)
+            with contextlib.suppress(Missing):  # a library without random numbers yet
+                self.get("manual_seed")(value)
 
 
 def tensors_in(value: Any, is_tensor: Any) -> list[Any]:

@@ -77,7 +77,7 @@ def show(name: str, outcomes: dict[str, Outcome]) -> None:
     for check, outcome in outcomes.items():
         if outcome.status == FAIL:
             print(f"{name}.{check}: {outcome.failed} of {outcome.tried} fail: {outcome.reason}")
-            for line in outcome.details[:12]:
+            for line in outcome.details[:8] if not outcome.reason.startswith("missing") else ():
                 print("  " + line)
 
 
