@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .op import Op, Rule
+from .modes import state
+from .node import Node, freed, modified, next_seq
+from .op import Op, Rule, check_savable
+from .tensor import Tensor, new
+from .views import live_node
 
 
 class LinearOp(Op):
@@ -31,8 +36,87 @@ def linear(
     return LinearOp(name, forward, rules, "linear", **options).call
 
 
+class ProductNode(Node):
+    """The node of a bilinear op on its hot path: each factor kept for the other's cotangent."""
+
+    __slots__ = ("versions", "x", "y")
+    left: Rule
+    right: Rule
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        versions = self.versions
+        if versions is None:
+            raise freed(self)
+        x, y = self.x, self.y
+        ex, ey = edges
+        cx = cy = None
+        if ex is not None:
+            if y._v[0] != versions[1]:
+                raise modified(self, y, y._v, versions[1])
+            cx = self.left(g, y._a if raw else y)
+        if ey is not None:
+            if x._v[0] != versions[0]:
+                raise modified(self, x, x._v, versions[0])
+            cy = self.right(g, x._a if raw else x)
+        return cx, cy
+
+    def release(self) -> None:
+        self.x = self.y = self.versions = None
+
+    def saved_arrays(self) -> Iterator[Any]:
+        yield from (v._a for v in (self.x, self.y) if v is not None)
+
+
 def bilinear(name: str, forward: Callable[..., Any], left: Rule, right: Rule, **options: Any) -> Callable[..., Any]:
-    """Declare an op linear in each of its first two arguments, by the adjoint with respect to either."""
+    """Declare an op linear in each of its first two arguments, by the adjoint with respect to either.
+
+    An op of two arguments whose adjoints read just the cotangent and the other factor, `left=lambda g, mat2` and
+    `right=lambda g, input`, gets a hot path.
+    """
     a, b = forward.__code__.co_varnames[:2]
     options.setdefault("tensors", (a, b))
-    return BilinearOp(name, forward, {a: left, b: right}, "bilinear", **options).call
+    op = BilinearOp(name, forward, {a: left, b: right}, "bilinear", **options)
+    reads = [tuple(inspect.signature(r).parameters) for r in (left, right)]
+    if len(op.params) != 2 or reads != [("g", b), ("g", a)]:
+        return op.call
+    cls: Any = type(
+        op.node_name, (ProductNode,), {"__slots__": (), "op": op, "left": staticmethod(left), "right": staticmethod(right)}
+    )
+    general = op.call
+
+    def call(*args: Any, **kw: Any) -> Any:
+        try:
+            x, y = args
+            p, q = x._a, y._a
+            if kw or state.record is not True or p.dtype is not q.dtype:
+                return general(*args, **kw)
+        except (AttributeError, ValueError):
+            return general(*args, **kw)
+        ex = x._node if x._view is None else live_node(x)
+        ey = y._node if y._view is None else live_node(y)
+        t = new(Tensor)
+        t._a = forward(p, q)
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if ex is None and ey is None:
+            return t
+        if p.dtype.kind not in "fcV":
+            return t
+        n = new(cls)
+        n.seq = next_seq()
+        n._hooks = None
+        n.edges = (x if ex is True else ex, y if ey is True else ey)
+        n.versions = (x._v[0], y._v[0])
+        n.x = n.y = None
+        if ex is not None:
+            n.y = y if y._v.__class__ is list else check_savable(y)
+        if ey is not None:
+            n.x = x if x._v.__class__ is list else check_savable(x)
+        t._node = n
+        return t
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = forward.__doc__
+    call.op = op  # type: ignore[attr-defined]
+    op.call = call
+    return call
