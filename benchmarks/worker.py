@@ -28,7 +28,10 @@ def arrays_of(result: Any) -> list[np.ndarray]:
         return [array for part in result for array in arrays_of(part)]
     if hasattr(result, "detach"):
         result = result.detach().numpy()
-    return [np.array(result)]
+    array = np.array(result)
+    if array.dtype == object:
+        raise TypeError(f"a step returned a {type(result).__name__}, which has no numbers to compare")
+    return [array]
 
 
 def first_steps(work: Callable[[], Any] | Inline) -> list[np.ndarray]:
