@@ -43,7 +43,7 @@ def _untemper(words: np.ndarray) -> np.ndarray:
     """Undo MT19937's tempering: the state words from which `words` were made."""
     y = words ^ (words >> _WORD(18))
     y ^= (y << _WORD(15)) & _WORD(0xEFC60000)
-    # Each of the next two steps undoes a shift that is shorter than the word: repeating it settles a few more bits.
+    # The shifts undone next are shorter than the word: each repetition settles some more bits.
     x = y
     for _ in range(4):
         x = y ^ ((x << _WORD(7)) & _WORD(0x9D2C5680))
@@ -66,16 +66,16 @@ class WordStream:
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
-        self._source: Any = None  # made at the first draw: a program that never draws need not import numpy.random
+        self._source: Any = None  # NumPy's twister; a program that never draws need not import numpy.random
         self.restart(seed)
 
     def restart(self, seed: int) -> None:
-        """Start afresh from `seed`, an integer of at most 64 bits; a negative one stands for `seed + 2**64`."""
+        """Start afresh from `seed`, of at most 64 bits; a negative one stands for `seed + 2**64`."""
         with self.lock:
             self._seed = seed % (1 << 64)
-            self._blocks: np.ndarray | None = None  # the words produced, in whole blocks; None: none since the seeding
+            self._blocks: np.ndarray | None = None  # the words produced, in whole blocks, if any since then
             self._cursor = 0  # the next word's place among them
-            self.normal: float | None = None  # the second normal of a pair whose first one has been handed out
+            self.normal: float | None = None  # the second one of a pair, waiting to be handed out
             if self._source is not None:
                 self._source.seed(self._seed & 0xFFFFFFFF)
 

@@ -24,15 +24,22 @@ _log, _log1p, _exp, _sin, _cos = libm(np.log), libm(np.log1p), libm(np.exp), lib
 
 
 def normal(
-    stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0, contiguous: bool = True
+    stream: WordStream,
+    shape: Shape,
+    dtype: np.dtype,
+    mean: float = 0.0,
+    std: float = 1.0,
+    contiguous: bool = True,
 ) -> np.ndarray:
-    """Normal numbers, std * z + mean. A complex one has two parts, each with standard deviation std / sqrt(2).
+    """Normal numbers, std * z + mean. A complex one has two parts with standard deviation std / sqrt(2) each.
 
     `contiguous` tells whether the tensor that they are for is. Source: torch.randn, Tensor.normal_.
     """
     if dtype.kind == "c":
         real = np.dtype(f"f{dtype.itemsize // 2}")
-        return normal(stream, (*shape, 2), real, mean, std / math.sqrt(2), contiguous).view(dtype).reshape(shape)
+        return (
+            normal(stream, (*shape, 2), real, mean, std / math.sqrt(2), contiguous).view(dtype).reshape(shape)
+        )
     n = math.prod(shape)
     with stream.lock:
         if n < 16 or not contiguous:
@@ -40,14 +47,16 @@ def normal(
         return _in_blocks(stream, n, dtype, mean, std).reshape(shape)
 
 
-def log_normal(stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
+def log_normal(
+    stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 1.0, std: float = 2.0
+) -> np.ndarray:
     """exp(std * z + mean). Source: Tensor.log_normal_."""
     with stream.lock:
         z = normals_in_turn(stream, math.prod(shape))
     return rounded(_exp(affine(z, std, mean)), dtype).reshape(shape)
 
 
-# -- one pair after the other ------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ one pair after the other
 
 
 def normals_in_turn(stream: WordStream, n: int) -> np.ndarray:
@@ -85,30 +94,32 @@ def _pairs(d: list[float]) -> list[float]:
     return z
 
 
-# -- blocks of 16 ------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ blocks of 16
 
 
 def _in_blocks(stream: WordStream, n: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:
-    wide = dtype == np.float64
-    work = np.dtype(np.float64 if wide else np.float32)
-    fill = doubles if wide else singles
-    transform = _transform64 if wide else _Transform32(min(n, CHUNK) // 2)
+    double = dtype == np.float64
+    work = np.dtype(np.float64 if double else np.float32)
+    fill = doubles if double else singles
+    whole = n // 16 * 16
+    size = whole if whole == n else whole + 16  # a rest means that the last 16 places are drawn anew
+    block = np.empty(min(CHUNK, size), work)
+    transform = _transform64 if double else _Transform32(block.size // 2)
     mean, std = float(work.type(mean)), float(work.type(std))
     out = np.empty(n, dtype)
-    block = np.empty(min(CHUNK, n // 16 * 16), work)
-
-    def draw(part: np.ndarray) -> None:
-        u = block[: part.size]
-        transform(fill(stream, u.size, u))
-        part[...] = affine(u, std, mean)
-
-    whole = n // 16 * 16
-    for i in range(0, whole, CHUNK):
-        draw(out[i : min(i + CHUNK, whole)])
-    if n > whole:
-        if dtype == work:  # PyTorch fills the rest too before it draws the last 16 places anew
-            stream.skip((n - whole) * (work.itemsize // 4))
-        draw(out[n - 16 :])
+    for i in range(0, size, CHUNK):
+        u = block[: size - i]
+        main = min(u.size, whole - i)
+        fill(stream, main, u[:main])
+        if main < u.size:
+            if dtype == work:  # PyTorch has filled the rest, too
+                stream.skip((n - whole) * (work.itemsize // 4))
+            fill(stream, 16, u[main:])
+        transform(u)
+        values = affine(u, std, mean)
+        out[i : i + main] = values[:main]
+        if main < u.size:
+            out[n - 16 :] = values[main:]
     return out
 
 
@@ -120,20 +131,25 @@ def _transform64(u: np.ndarray) -> None:
     np.multiply(radius.reshape(-1, 8), _sin(angle).reshape(-1, 8), out=halves[:, 1])
 
 
-def _single(*values: float) -> list[float]:
-    """The float32 numbers nearest to these."""
-    return [float(np.float32(v)) for v in values]
+def _constants(*values: float) -> list[np.ndarray]:
+    """The float32 numbers nearest to these, as 0-d float64 arrays, which ufuncs take faster than floats."""
+    return [np.array(float(np.float32(v))) for v in values]
 
 
-_LOG = _single(
+_LOG = _constants(
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
     -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 )  # fmt: skip
-_LN2_HIGH, _LN2_LOW = _single(0.693359375, -2.12194440e-4)
-_QUARTER_PI = _single(0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)  # pi / 4 in three parts
-_SIN = _single(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
-_COS = _single(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_SQRT_HALF = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+_LN2_HIGH, _LN2_LOW, _MINUS_HALF = _constants(0.693359375, -2.12194440e-4, -0.5)
+# -pi / 4 in three parts
+_QUARTER_PI = _constants(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)
+_SIN = _constants(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = _constants(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_LN2_LOW32, _MINUS_HALF32, _MINUS_TWO, _ONE, _TWO_PI, _OCTANTS = (
+    np.array(v, np.float32) for v in (_LN2_LOW, -0.5, -2, 1, 2 * math.pi, 4 / math.pi)
+)
+_SQRT_HALF = np.array(0x3F3504F3, np.int32)  # the bits of sqrt(1/2)
+_FRACTION_BITS = np.array(23, np.int32)
 
 
 class _Transform32:
@@ -141,40 +157,40 @@ class _Transform32:
 
     def __init__(self, pairs: int) -> None:
         self.wide = np.empty((4, pairs))
-        self.narrow = np.empty((6, pairs), np.float32)
+        self.narrow = np.empty((5, pairs), np.float32)
 
     def __call__(self, u: np.ndarray) -> None:
-        halves = u.reshape(-1, 2, 8)
+        first, last = u.reshape(-1, 2, 8).transpose(1, 0, 2)
         pairs = u.size // 2
-        x, radius, sin, cos, spare, spare2 = self.narrow[:, :pairs]
+        x, radius, sin, cos, spare = self.narrow[:, :pairs]
         wide = self.wide[:, :pairs]
-        np.subtract(np.float32(1), halves[:, 0], out=x.reshape(-1, 8))
-        _log32(x, radius, spare, spare2, wide)
-        radius *= np.float32(-2)
-        np.sqrt(radius, out=radius)
-        np.multiply(halves[:, 1], np.float32(2 * math.pi), out=x.reshape(-1, 8))
+        rows = (pairs // 8, 8)
+        np.subtract(_ONE, first, x.reshape(rows))
+        _log32(x, radius, sin, cos, wide)
+        np.multiply(radius, _MINUS_TWO, radius)
+        np.sqrt(radius, radius)
+        np.multiply(last, _TWO_PI, x.reshape(rows))
         _sincos32(x, sin, cos, spare, wide)
-        np.multiply(radius.reshape(-1, 8), cos.reshape(-1, 8), out=halves[:, 0])
-        np.multiply(radius.reshape(-1, 8), sin.reshape(-1, 8), out=halves[:, 1])
+        radius = radius.reshape(rows)
+        np.multiply(radius, cos.reshape(rows), first)
+        np.multiply(radius, sin.reshape(rows), last)
 
 
-def _fused(out: np.ndarray, y: np.ndarray, x: np.ndarray | float, z: np.ndarray | float, product: np.ndarray) -> None:
+def _fused(out: np.ndarray, y: np.ndarray, x: np.ndarray, z: np.ndarray, product: np.ndarray) -> None:
     """out = x * y + z with a single rounding to float32; `x` and `y` hold float32 numbers as float64."""
-    np.multiply(y, x, out=product)
-    np.add(product, z, out=product)
+    np.multiply(y, x, product)
+    np.add(product, z, product)
     out[...] = product
 
 
-def _horner(out: np.ndarray, x: np.ndarray, coefficients: list[float], y: np.ndarray, product: np.ndarray) -> None:
+def _horner(
+    out: np.ndarray, x: np.ndarray, coefficients: list[np.ndarray], y: np.ndarray, product: np.ndarray
+) -> None:
     """The polynomial's value at x, in `out`; `y` is overwritten."""
-    first, *rest = coefficients
-    np.multiply(x, first, out=product)
-    for k, c in enumerate(rest):
-        if k:
-            y[...] = out
-            np.multiply(y, x, out=product)
-        np.add(product, c, out=product)
-        out[...] = product
+    _fused(out, coefficients[0], x, coefficients[1], product)
+    for c in coefficients[2:]:
+        y[...] = out
+        _fused(out, y, x, c, product)
 
 
 def _log32(u: np.ndarray, out: np.ndarray, power: np.ndarray, square: np.ndarray, wide: np.ndarray) -> None:
@@ -182,20 +198,21 @@ def _log32(u: np.ndarray, out: np.ndarray, power: np.ndarray, square: np.ndarray
     x64, y64, product, _ = wide
     bits = u.view(np.int32)
     exponent = bits - _SQRT_HALF
-    exponent >>= 23
+    np.right_shift(exponent, _FRACTION_BITS, exponent)
     power[...] = exponent
-    exponent <<= 23
-    bits -= exponent  # u is now the significand, between sqrt(1/2) and sqrt(2)
-    u -= np.float32(1)
+    np.left_shift(exponent, _FRACTION_BITS, exponent)
+    np.subtract(bits, exponent, bits)  # u is now the significand, between sqrt(1/2) and sqrt(2)
+    np.subtract(u, _ONE, u)
     x64[...] = u
-    np.multiply(u, u, out=square)
+    np.multiply(u, u, square)
     _horner(out, x64, _LOG, y64, product)
-    out *= u
+    np.multiply(out, u, out)
     y64[...] = out
     x64[...] = square
-    _fused(out, y64, x64, power * np.float32(_LN2_LOW), product)
-    _fused(out, x64, -0.5, out, product)
-    u += out
+    np.multiply(power, _LN2_LOW32, out)
+    _fused(out, y64, x64, out, product)
+    _fused(out, x64, _MINUS_HALF, out, product)
+    np.add(u, out, u)
     y64[...] = power
     _fused(out, y64, _LN2_HIGH, u, product)
 
@@ -203,26 +220,26 @@ def _log32(u: np.ndarray, out: np.ndarray, power: np.ndarray, square: np.ndarray
 def _sincos32(t: np.ndarray, sin: np.ndarray, cos: np.ndarray, square: np.ndarray, wide: np.ndarray) -> None:
     """sin(t) and cos(t) for float32 `t` between 0 and 2 pi; `t` is overwritten."""
     x64, y64, product, z64 = wide
-    np.multiply(t, np.float32(4 / math.pi), out=square)
+    np.multiply(t, _OCTANTS, square)
     octant = square.astype(np.int32)
     octant += 1
-    octant &= ~1
+    octant &= ~1  # the nearest even multiple of pi / 4
     y64[...] = octant
     for part in _QUARTER_PI:
-        _fused(t, y64, -part, t, product)
-    np.multiply(t, t, out=square)
+        _fused(t, y64, part, t, product)
+    np.multiply(t, t, square)
     z64[...] = square
     _horner(sin, z64, _SIN, y64, product)
-    sin *= square
+    np.multiply(sin, square, sin)
     y64[...] = sin
     x64[...] = t
     _fused(sin, y64, x64, t, product)
     _horner(cos, z64, _COS, y64, product)
-    cos *= square
+    np.multiply(cos, square, cos)
     y64[...] = cos
-    square *= np.float32(-0.5)
+    np.multiply(square, _MINUS_HALF32, square)
     _fused(cos, y64, z64, square, product)
-    cos += np.float32(1)
+    np.add(cos, _ONE, cos)
     _turn(sin, cos, octant)
 
 

@@ -1,6 +1,6 @@
 """Samplers by rejection, where how many uniforms one number takes depends on the numbers drawn.
 
-They go element by element. In float64 throughout, as PyTorch computes them; `d` is a uniform float64 in [0, 1).
+They go element by element, in float64 throughout, as PyTorch does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOK_AHEAD = 1 << 10
 
 
 class _Draws:
-    """The stream's doubles and normals one by one. Leaving the `with` block settles how many words were used."""
+    """The stream's doubles and normals one by one; the end of the `with` block settles how many were used."""
 
     def __init__(self, stream: WordStream) -> None:
         self.stream = stream
@@ -38,7 +38,7 @@ class _Draws:
         count = 16
         while True:
             block = to_doubles(self.stream.peek(2 * count), np.empty(count)).tolist()
-            for self.used, d in enumerate(block, 1):  # noqa: B020, PLW2901: the attribute is the count
+            for self.used, d in enumerate(block, 1):  # the attribute keeps the count
                 yield d
             self.stream.skip(2 * count)
             self.used = 0
@@ -55,17 +55,14 @@ class _Draws:
         return radius * math.cos(angle)
 
 
-# -- Poisson -----------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ Poisson
 
 
 def poisson(stream: WordStream, rate: np.ndarray) -> np.ndarray:
     """A Poisson number for every rate. Source: torch.poisson."""
     with _Draws(stream) as draws:
-        values = [
-            (_poisson_large if r >= 10 else _poisson_small)(r, draws.uniform)
-            for r in rate.astype(np.float64).ravel().tolist()
-        ]
-    return _whole(values, rate.dtype).reshape(rate.shape)
+        values = [(_poisson_large if r >= 10 else _poisson_small)(r, draws.uniform) for r in _floats(rate)]
+    return rounded(np.array(values, np.float64), rate.dtype).reshape(rate.shape)
 
 
 def _poisson_small(rate: float, uniform: Callable[[], float]) -> int:
@@ -111,21 +108,21 @@ def _log(x: float) -> float:
     return math.log(x) if x > 0 else -math.inf
 
 
-def _whole(values: list[int], dtype: np.dtype) -> np.ndarray:
-    return rounded(np.array([float(v) for v in values]), dtype)
+def _floats(a: np.ndarray) -> list[float]:
+    return a.astype(np.float64).ravel().tolist()
 
 
-# -- gamma and Dirichlet -----------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ gamma and Dirichlet
 
 _THIRD = float(np.float32(1 / 3))  # PyTorch's third is a float32
 
 
 def standard_gamma(stream: WordStream, alpha: np.ndarray) -> np.ndarray:
-    """A Gamma(alpha, 1) number, at least the smallest normal one of the dtype. Source: torch._standard_gamma."""
+    """Gamma(alpha, 1) numbers, at least the smallest normal one of the dtype. Source: torch._standard_gamma."""
     single = alpha.dtype == np.float32
     narrow = (lambda x: float(np.float32(x))) if single else float
     with _Draws(stream) as draws:
-        values = [_gamma(a, draws, narrow) for a in alpha.astype(np.float64).ravel().tolist()]
+        values = [_gamma(a, draws, narrow) for a in _floats(alpha)]
     out = np.array(values).astype(alpha.dtype)
     return np.fmax(out, np.finfo(alpha.dtype).tiny).reshape(alpha.shape)
 
@@ -163,24 +160,24 @@ def _power(x: float, y: float) -> float:
 
 
 def dirichlet(stream: WordStream, alpha: np.ndarray) -> np.ndarray:
-    """Gamma(alpha, 1) numbers over their sum along the last axis, clear of 0 and 1. Source: torch._sample_dirichlet."""
+    """Gamma(alpha, 1) numbers over their sum along the last axis, clear of 0 and 1.
+
+    Source: torch._sample_dirichlet.
+    """
     gammas = standard_gamma(stream, alpha.astype(np.float64))
     info = np.finfo(alpha.dtype)
     out = gammas / gammas.sum(-1, keepdims=True) if alpha.ndim else gammas / gammas
     return np.clip(out, info.tiny, None).astype(alpha.dtype).clip(None, 1 - info.epsneg).astype(alpha.dtype)
 
 
-# -- binomial ----------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ binomial
 
 
 def binomial(stream: WordStream, count: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The number of successes in `count` trials with probability `p`, arrays of one shape. Source: torch.binomial."""
+    """How many of `count` trials succeed, each with probability `p` (arrays of one shape). Source: torch.binomial."""
     with _Draws(stream) as draws:
-        values = [
-            _binomial(n, q, draws.uniform)
-            for n, q in zip(count.astype(np.float64).ravel().tolist(), p.astype(np.float64).ravel().tolist(), strict=True)
-        ]
-    return _whole(values, count.dtype).reshape(count.shape)
+        values = [_binomial(n, q, draws.uniform) for n, q in zip(_floats(count), _floats(p))]
+    return rounded(np.array(values, np.float64), count.dtype).reshape(count.shape)
 
 
 def _binomial(n: float, p: float, uniform: Callable[[], float]) -> float:

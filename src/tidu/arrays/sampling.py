@@ -41,7 +41,7 @@ Shape = Sequence[int]
 
 
 def libm(ufunc: np.ufunc) -> Callable[[np.ndarray], np.ndarray]:
-    """`ufunc` on one float64 array, by the C library's function, which is the one PyTorch calls.
+    """`ufunc` on one float64 array by the C library's function, which is the one PyTorch calls.
 
     NumPy's own vectorised loops are faster and differ in the last bit now and then; it does without them where
     the array runs backwards.
@@ -89,7 +89,7 @@ def _fma(x: np.ndarray, y: float, z: float) -> np.ndarray:
     return total + error
 
 
-# -- uniforms --------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ uniforms
 
 
 def doubles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.ndarray:
@@ -115,12 +115,15 @@ def singles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
         out = np.empty(n, np.float32)
     for i in range(0, n, CHUNK):
         part = out[i : i + CHUNK]
-        part[...] = (stream.take(part.size) & np.uint32(0xFFFFFF)).view(np.int32)  # NumPy converts signed words faster
+        low = stream.take(part.size) & np.uint32(0xFFFFFF)
+        part[...] = low.view(np.int32)  # NumPy converts signed words faster
         part *= np.float32(2.0**-24)
     return out
 
 
-def uniform(stream: WordStream, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+def uniform(
+    stream: WordStream, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0
+) -> np.ndarray:
     """Uniform in [low, high): `d` (float64) or `f`, times (high - low), plus low.
 
     What rounding lifts to `high` becomes `low`. Complex numbers have two such parts.
@@ -145,7 +148,7 @@ def uniform(stream: WordStream, shape: Shape, dtype: np.dtype, low: float = 0.0,
     return x.reshape(shape)
 
 
-# -- integers --------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ integers
 
 
 def _wide(stream: WordStream, n: int) -> np.ndarray:
@@ -166,7 +169,7 @@ def _remainder(words: np.ndarray, n: int) -> np.ndarray:
 
 
 def random_integers(stream: WordStream, shape: Shape, dtype: np.dtype, low: int, span: int) -> np.ndarray:
-    """Integers in [low, low + span): low + w % span, or low + W % span where span >= 2**28; span may be 2**64.
+    """Integers in [low, low + span): low + w % span, or low + W % span if span >= 2**28; span may be 2**64.
 
     Source: torch.randint, Tensor.random_(low, high).
     """
@@ -220,7 +223,7 @@ def randperm(stream: WordStream, n: int) -> np.ndarray:
             partner = _remainders(stream.take(n - 1), np.arange(n, 1, -1))
         else:
             partner = (_wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)).view(np.int64)
-    if n > 1000:
+    if n > 300:
         return _swapped(partner)
     order = list(range(n))
     for i, z in enumerate(partner.tolist()):
@@ -230,7 +233,7 @@ def randperm(stream: WordStream, n: int) -> np.ndarray:
 
 
 def _remainders(words: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """words % n, place by place. In float64, where the quotient of 32-bit numbers rounds up to no whole number."""
+    """words % n, place by place; in float64, where no quotient of 32-bit numbers rounds up to a whole one."""
     rest = words.astype(np.float64)
     divisors = n.astype(np.float64)
     quotient = rest / divisors
@@ -241,10 +244,10 @@ def _remainders(words: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _swapped(partner: np.ndarray) -> np.ndarray:
-    """The result of swapping places i and i + partner[i] for each i in turn, without going through them in turn.
+    """The result of swapping places i and i + partner[i] for each i in turn, found without taking turns.
 
     At time i place j = i + partner[i] gives its content to place i for good, and gets place i's. So j then
-    holds what place i held at time i, written c(i), and what time i finds in j is c(s), where s is the last
+    holds what place i held at time i, written c(i). What time i finds in j is c(s), where s is the last
     earlier time with the same j, or j itself if there was none. Likewise c(i) = c(r), where r is the last time
     before i whose j was i, or i itself if there was none. The links i -> r make a forest with known roots,
     and doubling the links finds every root in a few passes.
@@ -267,7 +270,8 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
     again = sorted_place[1:] == sorted_place[:-1]
     later = np.flatnonzero(again) + 1
     found[later] = content[order[later - 1]]
-    own = order == sorted_place  # at time i, place i itself is looked up: c(i), unless another time came between
+    # At a time i that looks up place i itself, that place holds c(i), unless another time came between.
+    own = order == sorted_place
     own[1:] &= ~again
     found[own] = content[order[own]]
     out = np.empty(n, np.int64)
@@ -276,18 +280,18 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
 
 
 def _stable_order(keys: np.ndarray) -> np.ndarray:
-    """np.argsort(keys, kind="stable") for keys below 2**32: NumPy sorts 16-bit keys by radix, several times faster."""
+    """np.argsort(keys, kind="stable") for keys below 2**32, by 16 bits at a time, which NumPy sorts by radix."""
     order = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
     if keys.size > 1 << 16:
         order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
     return order
 
 
-# -- by a function of one uniform --------------------------------------------------------------------------------
+# ------------------------------------------------------------------ by a function of one uniform
 
 
 def bernoulli(stream: WordStream, p: np.ndarray) -> np.ndarray:
-    """True with probability p, place by place: d < p for float64 `p`, else f < p. Source: torch.bernoulli(p)."""
+    """True with probability p, place by place: d < p for float64 `p`, else f < p. Source: torch.bernoulli."""
     with stream.lock:
         x = doubles(stream, p.size) if p.dtype == np.float64 else singles(stream, p.size)
     if p.dtype.itemsize == 2:
@@ -331,18 +335,20 @@ def geometric(stream: WordStream, shape: Shape, dtype: np.dtype, p: float) -> np
         return rounded(np.ceil(_log(d) / math.log1p(-p)), dtype).reshape(shape)
 
 
-def cauchy(stream: WordStream, shape: Shape, dtype: np.dtype, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
+def cauchy(
+    stream: WordStream, shape: Shape, dtype: np.dtype, median: float = 0.0, sigma: float = 1.0
+) -> np.ndarray:
     """median + sigma * tan(pi * (d - 1/2)). Source: Tensor.cauchy_."""
     with stream.lock:
         d = doubles(stream, math.prod(shape))
     return rounded(affine(_tan(math.pi * (d - 0.5)), sigma, median), dtype).reshape(shape)
 
 
-# -- choosing by weights -----------------------------------------------------------------------------------------
+# ------------------------------------------------------------------ choosing by weights
 
 
 def multinomial(stream: WordStream, weights: np.ndarray, n: int, replacement: bool) -> np.ndarray:
-    """`n` column numbers for each row of `weights` (2-d), chosen with probabilities in proportion to the weights.
+    """`n` column numbers for each row of `weights` (2-d), chosen with probabilities in proportion to them.
 
     With replacement: the first place where the running sum of the weights, over their total, reaches `d`.
     Without (or n = 1): the places of the `n` largest weight / e, where e is exponential, in falling order.
