@@ -118,7 +118,7 @@ _THIRD = float(np.float32(1 / 3))  # PyTorch's third is a float32
 
 
 def standard_gamma(stream: WordStream, alpha: np.ndarray) -> np.ndarray:
-    """Gamma(alpha, 1) numbers, at least the smallest normal one of the dtype. Source: torch._standard_gamma."""
+    """Gamma(alpha, 1) numbers, none below the dtype's smallest normal. Source: torch._standard_gamma."""
     single = alpha.dtype == np.float32
     narrow = (lambda x: float(np.float32(x))) if single else float
     with _Draws(stream) as draws:
@@ -174,7 +174,7 @@ def dirichlet(stream: WordStream, alpha: np.ndarray) -> np.ndarray:
 
 
 def binomial(stream: WordStream, count: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """How many of `count` trials succeed, each with probability `p` (arrays of one shape). Source: torch.binomial."""
+    """How many of `count` trials succeed with probability `p` (arrays of one shape). Source: torch.binomial."""
     with _Draws(stream) as draws:
         values = [_binomial(n, q, draws.uniform) for n, q in zip(_floats(count), _floats(p))]
     return rounded(np.array(values, np.float64), count.dtype).reshape(count.shape)

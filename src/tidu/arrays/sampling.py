@@ -43,8 +43,8 @@ Shape = Sequence[int]
 def libm(ufunc: np.ufunc) -> Callable[[np.ndarray], np.ndarray]:
     """`ufunc` on one float64 array by the C library's function, which is the one PyTorch calls.
 
-    NumPy's own vectorised loops are faster and differ in the last bit now and then; it does without them where
-    the array runs backwards.
+    NumPy's own vectorised loops are faster and differ in the last bit now and then; where the array runs
+    backwards it does without them.
     """
     return lambda x: ufunc(x[::-1])[::-1]
 
@@ -248,9 +248,9 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
 
     At time i place j = i + partner[i] gives its content to place i for good, and gets place i's. So j then
     holds what place i held at time i, written c(i). What time i finds in j is c(s), where s is the last
-    earlier time with the same j, or j itself if there was none. Likewise c(i) = c(r), where r is the last time
-    before i whose j was i, or i itself if there was none. The links i -> r make a forest with known roots,
-    and doubling the links finds every root in a few passes.
+    earlier time with the same j, or j itself if there was none. Likewise c(i) = c(r), where r is the last
+    time before i whose j was i, or i itself if there was none. The links i -> r make a forest with known
+    roots, and doubling the links finds every root in a few passes.
     """
     n = partner.size + 1
     time = np.arange(n)
@@ -280,7 +280,7 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
 
 
 def _stable_order(keys: np.ndarray) -> np.ndarray:
-    """np.argsort(keys, kind="stable") for keys below 2**32, by 16 bits at a time, which NumPy sorts by radix."""
+    """np.argsort(keys, kind="stable") for keys below 2**32, 16 bits at a time, which NumPy sorts by radix."""
     order = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
     if keys.size > 1 << 16:
         order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
