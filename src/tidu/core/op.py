@@ -24,6 +24,7 @@ together, so that it carries tangents itself.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -81,12 +82,13 @@ class Op:
         out_arg: bool = True,  # whether PyTorch's function takes out=
         register: bool = True,
     ) -> None:
-        self.name, self.forward, self.view, self.result = name, forward, view, result
+        self.name, self.view, self.result = name, view, result
         self.outputs, self.nondiff, self.out_arg = outputs, frozenset(nondiff), out_arg
         parameters = inspect.signature(forward).parameters.values()
         self.params = tuple(p.name for p in parameters)
         self.defaults = tuple(p.default for p in parameters)
         self.positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self.forward = forward if self.positional == len(self.params) else _all_positional(forward, self)
         if tensors is None:
             tensors = tuple(vjp) if isinstance(vjp, dict) and vjp else self.params[:1]
         self.tensors = tuple(tensors)
@@ -457,6 +459,17 @@ class OpNode(Node):
         for k, _, _, output in self.versions:
             x = self.saved[k]  # type: ignore[index]
             yield from (v._a for v in x) if type(x) is list else ((x._a if output is None else x),)
+
+
+def _all_positional(forward: Callable[..., Any], op: Op) -> Callable[..., Any]:
+    """A forward with keyword-only parameters as one that takes them all by position."""
+    n, names = op.positional, op.params[op.positional :]
+
+    @functools.wraps(forward)
+    def positional(*args: Any) -> Any:
+        return forward(*args[:n], **dict(zip(names, args[n:], strict=True)))
+
+    return positional
 
 
 def _read(r: Any, vals: list[Any], gs: Sequence[Any], needs: tuple[bool, ...]) -> Any:
