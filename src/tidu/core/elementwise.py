@@ -6,7 +6,8 @@
 
 A partial reads what its parameters name: `x`, `y` the inputs, `out` the result. The kind makes the rest of it: the
 cotangent is g times the conjugate of the partial, summed back over broadcast dimensions; the tangent is the sum of
-partial times tangent.
+partial times tangent. A partial that reads `g` gives the product itself, where g / x is not g * (1 / x) to the last
+bit, or where a factor 0 must win over an infinite g: `log = unary("log", np.log, lambda g, x: g / x)`.
 
 The call that most programs make, tensors of one real floating type, is the hot path of the whole library and is
 written out here without a detour. Everything else (mixed types, integers, complex, numbers, transforms) goes through
@@ -15,6 +16,7 @@ written out here without a detour. Everything else (mixed types, integers, compl
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,7 +29,7 @@ from .broadcast import cast, sum_to
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, check_savable, named
-from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of
+from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -62,10 +64,51 @@ class ElementwiseOp(Op):
         vjp, jvp = {}, {}
         for i, p in partials.items():
             if p is not None:
-                reads = [names.get(r, r) for r in _reads(p)]
+                reads = [names.get(r, r) for r in _reads(p) if r != "g"]
                 vjp[i] = named(_cotangent(p), ["g", i + "_shape", *reads])
                 jvp[i] = named(_tangent(p), ["t", *reads])
         super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
+
+    def _make_call(self) -> Callable[..., Any]:
+        """The call of an op declared by `elementwise`: at once where all inputs are tensors of one real floating type."""
+        n, positions, forward, general = len(self.params), self.positions, self.forward, self.general
+        plain = self.policy.plain
+
+        def call(*args: Any, out: Any = None, **kw: Any) -> Any:
+            if kw or len(args) != n:
+                args = self.bind(args, kw)
+            if not plain or out is not None:
+                return general(args, out)
+            vals = list(args)
+            wants = False
+            dt = None
+            try:
+                for i in positions:
+                    x = args[i]
+                    a = vals[i] = x._a
+                    if dt is None:
+                        dt = a.dtype
+                        if dt is not F32 and dt is not F64:
+                            return general(args)
+                    elif a.dtype is not dt:
+                        return general(args)
+                    if (x._node if x._view is None else live_node(x)) is not None:
+                        wants = True
+                result = forward(*vals)
+            except (AttributeError, ValueError):
+                return general(args)
+            if wants and state.record is not False:
+                return self.record(args, result)
+            return self.wrap(args, result)
+
+        call.__doc__ = self.forward.__doc__
+        return _finish(self, call)
+
+    def operator(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        """The general call behind Python's operators."""
+        if isinstance(args[1], (Tensor, ndarray, np.generic, *Number)):
+            return self.general(args, out)
+        return NotImplemented
 
     def arrays(self, args: Sequence[Any]) -> list[Any]:
         """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
@@ -83,6 +126,11 @@ class ElementwiseOp(Op):
         return full
 
 
+def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for large arrays; what is no ufunc sees to itself."""
+    return functools.partial(big_ufunc, ufunc) if isinstance(ufunc, np.ufunc) else ufunc
+
+
 def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:
     return () if partial is None else tuple(inspect.signature(partial).parameters)
 
@@ -93,6 +141,9 @@ def _cotangent(p: Callable[..., Any]) -> Callable[..., Any]:
         return lambda g, shape: sum_to(g, shape)
     if p is NEG:
         return lambda g, shape: sum_to(-g, shape)
+    times = _times(p)
+    if times is not None:  # the conjugate of the product with the conjugate
+        return lambda g, shape, *values: sum_to(conj(times(conj(g), *values)), shape)
     return lambda g, shape, *values: sum_to(g * conj(p(*values)), shape)
 
 
@@ -101,7 +152,16 @@ def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
         return lambda t: t
     if p is NEG:
         return lambda t: -t
-    return lambda t, *values: t * p(*values)
+    return _times(p) or (lambda t, *values: t * p(*values))
+
+
+def _times(p: Callable[..., Any]) -> Callable[..., Any] | None:
+    """A partial that gives its product with `g`, as a function of g first; None for one that does not."""
+    reads = _reads(p)
+    if "g" not in reads:
+        return None
+    at = reads.index("g")
+    return p if at == 0 else lambda g, *values: p(*values[:at], g, *values[at:])
 
 
 def conj(p: Any) -> Any:
@@ -139,7 +199,7 @@ class UnaryNode(Node):
     """The node of the hot path: one input, real floating point."""
 
     __slots__ = ("cell", "out", "version", "x")
-    partial: Callable[[Any, Any], Any]
+    pull: Callable[[Any, Any, Any], Any]
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         version = self.version
@@ -158,12 +218,8 @@ class UnaryNode(Node):
             if not raw:
                 out = _output(self, out, self.cell)
         if raw and g.size > BIG:
-            return (blocked(self.times, g, x, out),)
-        return (g * self.partial(x, out),)
-
-    @classmethod
-    def times(cls, g: Any, x: Any, out: Any) -> Any:
-        return g * cls.partial(x, out)
+            return (blocked(self.pull, g, x, out),)
+        return (self.pull(g, x, out),)
 
     def release(self) -> None:
         self.x = self.out = self.version = None
@@ -195,8 +251,8 @@ class BinaryNode(Node):
     """The node of the hot path: two inputs, real floating point. `shapes` is None where nothing was broadcast."""
 
     __slots__ = ("cell", "out", "shapes", "versions", "x", "y")
-    partial_x: Callable[[Any, Any, Any], Any]
-    partial_y: Callable[[Any, Any, Any], Any]
+    pull_x: Callable[..., Any]
+    pull_y: Callable[..., Any]
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         versions = self.versions
@@ -222,30 +278,22 @@ class BinaryNode(Node):
         cx = cy = None
         if raw and g.size > BIG and self.shapes is None:
             if ex is not None:
-                cx = g if self.partial_x is ONE else blocked(self.times_x, g, x, y, out)
+                cx = g if self.pull_x is ONE else blocked(self.pull_x, g, x, y, out)
             if ey is not None:
-                cy = g if self.partial_y is ONE else blocked(self.times_y, g, x, y, out)
+                cy = g if self.pull_y is ONE else blocked(self.pull_y, g, x, y, out)
             return cx, cy
         if ex is not None:
-            p = self.partial_x
-            cx = g if p is ONE else -g if p is NEG else g * p(x, y, out)
+            p = self.pull_x
+            cx = g if p is ONE else p(g, x, y, out)
         if ey is not None:
-            p = self.partial_y
-            cy = g if p is ONE else -g if p is NEG else g * p(x, y, out)
+            p = self.pull_y
+            cy = g if p is ONE else p(g, x, y, out)
         if self.shapes is not None:
             if cx is not None:
                 cx = sum_to(cx, self.shapes[0])
             if cy is not None:
                 cy = sum_to(cy, self.shapes[1])
         return cx, cy
-
-    @classmethod
-    def times_x(cls, g: Any, x: Any, y: Any, out: Any) -> Any:
-        return -g if cls.partial_x is NEG else g * cls.partial_x(x, y, out)
-
-    @classmethod
-    def times_y(cls, g: Any, x: Any, y: Any, out: Any) -> Any:
-        return -g if cls.partial_y is NEG else g * cls.partial_y(x, y, out)
 
     def release(self) -> None:
         if self.x is not None or self.y is not None or self.out is not None:
@@ -265,22 +313,14 @@ def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
     return t
 
 
-def _canonical(p: Callable[..., Any] | None, order: Sequence[str]) -> Any:
-    """A partial as a function of all that it might read, in a fixed order."""
-    if p is None or p is ONE or p is NEG:
+def _pull(p: Callable[..., Any] | None, order: str) -> Any:
+    """The cotangent of an input as a function of g and all that a partial might read, in a fixed order."""
+    if p is None or p is ONE:
         return p
-    reads = _reads(p)
-    if reads == tuple(order):
-        return p
-    if len(order) == 2:
-        return {
-            ("x",): lambda x, out: p(x), ("out",): lambda x, out: p(out), ("out", "x"): lambda x, out: p(out, x),
-        }[reads]  # fmt: skip
-    return {
-        ("x",): lambda x, y, out: p(x), ("y",): lambda x, y, out: p(y), ("out",): lambda x, y, out: p(out),
-        ("x", "y"): lambda x, y, out: p(x, y), ("y", "out"): lambda x, y, out: p(y, out),
-        ("x", "out"): lambda x, y, out: p(x, out), ("y", "x"): lambda x, y, out: p(y, x),
-    }[reads]  # fmt: skip
+    if p is NEG:
+        return eval(f"lambda g, {order}: -g")
+    product = f"p({', '.join(_reads(p))})"
+    return eval(f"lambda g, {order}: {product if 'g' in _reads(p) else 'g * ' + product}", {"p": p})
 
 
 # ------------------------------------------------------------------ declarations
@@ -303,20 +343,23 @@ def unary(
     if constant:
         cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
     elif partial is not None:
-        cls.partial = staticmethod(_canonical(partial, ("x", "out")))
+        cls.pull = staticmethod(_pull(partial, "x, out"))
     plain = policy.plain
     differentiable = partial is not None
     general = op.general
+    big = _big(ufunc)
 
     def call(input: Any, *, out: Any = None) -> Any:
         try:
             a = input._a
         except AttributeError:
+            if input.__class__ is ndarray and plain and (input.dtype is F32 or input.dtype is F64):
+                return big(input)  # a rule running for numbers
             return general((input,), out)
         dt = a.dtype
         if (dt is not F32 and dt is not F64) or out is not None or not plain:
             return general((input,), out)
-        r = ufunc(a) if a.size <= BIG else big_ufunc(ufunc, a)
+        r = ufunc(a) if a.size <= BIG else big(a)
         if r.__class__ is not ndarray:
             r = np.asarray(r)
         e = input._node if input._view is None else live_node(input)
@@ -363,84 +406,98 @@ def binary(
     policy: Policy = SAME,
     node: str | None = None,
 ) -> Callable[..., Any]:
-    """Declare an elementwise op of two inputs, the second of which may be a number."""
+    """Declare an elementwise op of two inputs, the second of which may be a number.
+
+    The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
+    """
     op = ElementwiseOp(
         name, lambda input, other: ufunc(input, other), {"input": partial_x, "other": partial_y}, policy, node, "xy"
     )
     cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
     op.ufunc = ufunc
     rx, ry = _reads(partial_x), _reads(partial_y)
-    cls.partial_x = staticmethod(_canonical(partial_x, ("x", "y", "out")))  # type: ignore[attr-defined]
-    cls.partial_y = staticmethod(_canonical(partial_y, ("x", "y", "out")))  # type: ignore[attr-defined]
+    cls.pull_x = staticmethod(_pull(partial_x, "x, y, out"))
+    cls.pull_y = staticmethod(_pull(partial_y, "x, y, out"))
     x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
     save_out = "out" in rx or "out" in ry
     plain = policy.plain
     differentiable = partial_x is not None or partial_y is not None
-    general = op.general
+    big = _big(ufunc)
 
-    def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        try:
-            a = input._a
-            dt = a.dtype
-            if other.__class__ is float and (dt is F32 or dt is F64):
-                b = scalar_of(other, dt)
-                number = True
+    def make(general: Callable[..., Any]) -> Callable[..., Any]:
+        def call(input: Any, other: Any, *, out: Any = None) -> Any:
+            try:
+                a = input._a
+                dt = a.dtype
+                kind = other.__class__
+                if kind is Tensor:
+                    b = other._a
+                    number = False
+                elif (kind is float or kind is int) and (dt is F32 or dt is F64):
+                    b = (scalars32 if dt is F32 else scalars64).get(other)
+                    if b is None:
+                        b = scalar_of(other, dt)
+                    number = True
+                else:
+                    b = other._a
+                    number = False
+            except (AttributeError, OverflowError):
+                return general((input, other), out)
+            if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
+                return general((input, other), out)
+            try:
+                if a.size <= BIG and b.size <= BIG:
+                    r = ufunc(a, b)
+                else:
+                    r = big(a, b)
+            except ValueError:
+                return general((input, other), out)
+            if r.__class__ is not ndarray:
+                r = np.asarray(r)
+            ex = input._node if input._view is None else live_node(input)
+            if number:
+                ey = None
             else:
-                b = other._a
-                number = False
-        except AttributeError:
-            return general((input, other), out)
-        if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
-            return general((input, other), out)
-        try:
-            if a.size <= BIG and b.size <= BIG:
-                r = ufunc(a, b)
+                ey = other._node if other._view is None else live_node(other)
+            t = new(Tensor)
+            t._a = r
+            cell = t._v = [0]
+            t._view = t._grad = t._extra = None
+            record = state.record
+            if (ex is None and ey is None) or record is False or not differentiable:
+                t._node = None
+                if state.inference:
+                    t._v = Inference((0,))
+                return t
+            if record is not True:
+                return general((input, other), None)
+            t._node = n = new(cls)
+            n.seq = next_seq()
+            n._hooks = None
+            n.edges = (input if ex is True else ex, other if ey is True else ey)
+            n.shapes = None if number or a.shape == b.shape else (a.shape, b.shape)
+            n.x = input if (x_for_x and ex is not None) or (x_for_y and ey is not None) else None
+            if number:
+                n.y = b if y_for_x else None
+                n.versions = (input._v[0], None)
             else:
-                r = big_ufunc(ufunc, a, b)
-        except ValueError:
-            return general((input, other), out)
-        if r.__class__ is not ndarray:
-            r = np.asarray(r)
-        ex = input._node if input._view is None else live_node(input)
-        if number:
-            ey = None
-        else:
-            ey = other._node if other._view is None else live_node(other)
-        t = new(Tensor)
-        t._a = r
-        cell = t._v = [0]
-        t._view = t._grad = t._extra = None
-        record = state.record
-        if (ex is None and ey is None) or record is False or not differentiable:
-            t._node = None
-            if state.inference:
-                t._v = Inference((0,))
+                n.y = other if (y_for_x and ex is not None) or (y_for_y and ey is not None) else None
+                n.versions = (input._v[0], other._v[0])
+                if n.y is not None and other._v.__class__ is not list:
+                    check_savable(other)
+            if n.x is not None and input._v.__class__ is not list:
+                check_savable(input)
+            if save_out:
+                n.out = r
+                n.cell = cell
+            else:
+                n.out = None
             return t
-        if record is not True:
-            return general((input, other), None)
-        t._node = n = new(cls)
-        n.seq = next_seq()
-        n._hooks = None
-        n.edges = (input if ex is True else ex, other if ey is True else ey)
-        n.shapes = None if number or a.shape == b.shape else (a.shape, b.shape)
-        n.x = input if (x_for_x and ex is not None) or (x_for_y and ey is not None) else None
-        if number:
-            n.y = b if y_for_x else None
-            n.versions = (input._v[0], None)
-        else:
-            n.y = other if (y_for_x and ex is not None) or (y_for_y and ey is not None) else None
-            n.versions = (input._v[0], other._v[0])
-            if n.y is not None and other._v.__class__ is not list:
-                check_savable(other)
-        if n.x is not None and input._v.__class__ is not list:
-            check_savable(input)
-        if save_out:
-            n.out = r
-            n.cell = cell
-        else:
-            n.out = None
-        return t
 
+        return call
+
+    call = make(op.general)
+    call.operator = make(op.operator)  # type: ignore[attr-defined]
     return _finish(op, call)
 
 

@@ -36,10 +36,12 @@ Number = (bool, int, float, complex)
 def result_type(values: Iterable[Any]) -> dtype:
     """The common dtype of tensors, arrays and numbers. Source: torch.result_type."""
     best: list[dtype | None] = [None, None, None]  # with dimensions, 0-d, numbers
+    values = list(values)
+    arrays_only = not any(isinstance(v, Tensor) for v in values)
     for v in values:
         if isinstance(v, Tensor):
             d, rank = v.dtype, 0 if v.ndim else 1
-        elif isinstance(v, (np.ndarray, np.generic)):
+        elif isinstance(v, np.ndarray) or (arrays_only and isinstance(v, np.generic)):
             d, rank = dtypes.from_numpy(v.dtype), 0 if v.ndim else 1
         else:
             d, rank = dtypes.of_scalar(v), 2
@@ -80,7 +82,16 @@ def as_array(x: Any, d: dtype, np_dtype: Any) -> Any:
         return a if a.dtype == np_dtype else a.astype(np_dtype)
     if isinstance(a, np.generic):
         return np.asarray(a, np_dtype)
+    if type(a) is int and d.category == dtypes.INTEGRAL:
+        return wrapped(a, np_dtype)
     return number(a, d)
+
+
+def wrapped(value: int, np_dtype: Any) -> np.ndarray[Any, Any]:
+    """An integer beside a tensor: 64 bits, of which the tensor's type keeps its own."""
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    return np.array(value, np.uint64 if value >= 2**63 else np.int64).astype(np_dtype)
 
 
 def number(value: Any, d: dtype) -> np.ndarray[Any, Any]:
@@ -97,18 +108,21 @@ def number(value: Any, d: dtype) -> np.ndarray[Any, Any]:
 
 _C_NAMES = {"int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}
 
-_scalars: dict[Any, dict[float, np.ndarray[Any, Any]]] = {}
+scalars32: dict[float, np.ndarray[Any, Any]] = {}
+scalars64: dict[float, np.ndarray[Any, Any]] = {}
 
 
 def scalar_of(value: float, np_dtype: Any) -> np.ndarray[Any, Any]:
-    """A Python float as a 0-d array, kept: NumPy takes an array of the right dtype faster than a number."""
-    table = _scalars.get(np_dtype)
-    if table is None:
-        table = _scalars[np_dtype] = {}
+    """A Python number as a 0-d array of float32 or float64, kept: NumPy takes an array of the right dtype faster."""
+    table = scalars32 if np_dtype.itemsize == 4 else scalars64
     got = table.get(value)
-    if got is None or value == 0.0:  # 0.0 and -0.0 are one key
+    if got is None:
+        if type(value) is int and not -(2**63) <= value < 2**64:
+            raise OverflowError("int too big to convert")
         got = np.array(value, np_dtype)
         got.flags.writeable = False
+        if value == 0.0:  # 0.0 and -0.0 are one key
+            return got
         if len(table) > 4096:
             table.clear()
         table[value] = got

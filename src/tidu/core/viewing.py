@@ -1,9 +1,10 @@
-"""View ops: linear ops whose result shares the memory of their input, on a hot path of their own.
+"""Linear ops of one tensor on a hot path of their own: views, and the reductions that go everywhere.
 
-    select = view_op("select", _select, lambda g, input_shape, dim, index: select_backward(g, input_shape, dim, index))
+    select = view_op("select", _select, lambda g, shape, dim, index: select_backward(g, shape, dim, index))
+    total = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
 
-The forward takes an array and plain arguments and returns a NumPy view of it. The adjoint reads the cotangent, the
-input's shape and those arguments, in that order.
+The forward takes an array and plain arguments; that of a view op returns a NumPy view of it. The adjoint reads the
+cotangent, the input's shape and those arguments, in that order, so that nothing of the values is kept.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from .modes import state
 from .node import Node, next_seq
 from .op import named
 from .tensor import Tensor, new
-from .views import live_node
+from .views import DEFAULT, NO_GRAD, live_node
 
 
-class ViewNode(Node):
-    """The node of a view op: nothing of the values is kept, only the input's shape and the arguments."""
+class ShapedNode(Node):
+    """The node of such an op: the input's shape and the arguments."""
 
     __slots__ = ("args", "shape")
     adjoint: Callable[..., Any]
@@ -33,11 +34,8 @@ class ViewNode(Node):
 def view_op(
     name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], *, node: str | None = None
 ) -> Callable[..., Any]:
-    """Declare a view op, by its forward and the adjoint (g, input_shape, *arguments)."""
-    params = list(inspect.signature(forward).parameters)
-    rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
-    op = LinearOp(name, forward, {params[0]: rule}, "linear", view=True, node=node)
-    cls: Any = type(op.node_name, (ViewNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+    """Declare a view op, by its forward and the adjoint (g, shape, *arguments)."""
+    op, cls = _declare(name, forward, adjoint, node, view=True)
     n_args = len(op.params) - 1
     general, bind = op.general, op.bind
 
@@ -48,7 +46,8 @@ def view_op(
             a = input._a
         except AttributeError:
             return general((input, *args))
-        if state.record is not True:
+        record = state.record
+        if record is not True and record is not False:
             return general((input, *args))
         r = forward(a, *args)
         t = new(Tensor)
@@ -58,11 +57,11 @@ def view_op(
         view = input._view
         if view is None:
             e = input._node
-            t._view = (input, cell[0], "default")
+            t._view = (input, cell[0], DEFAULT if record else NO_GRAD)
         else:
             e = live_node(input)
-            t._view = (view[0], cell[0], view[2])
-        if e is None:
+            t._view = (view[0], cell[0], view[2] if record else NO_GRAD)
+        if e is None or not record:
             t._node = None
             return t
         t._node = n = new(cls)
@@ -73,8 +72,58 @@ def view_op(
         n.args = args
         return t
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = forward.__doc__
+    return _finish(op, call)
+
+
+def shaped_op(
+    name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], *, node: str | None = None
+) -> Callable[..., Any]:
+    """Declare a linear op that makes a new array, by its forward and the adjoint (g, shape, *arguments)."""
+    op, cls = _declare(name, forward, adjoint, node, view=False)
+    n_args = len(op.params) - 1
+    general, bind = op.general, op.bind
+
+    def call(input: Any, *args: Any, **kw: Any) -> Any:
+        if kw or len(args) != n_args:
+            input, *args = bind((input, *args), kw)  # type: ignore[assignment]
+        try:
+            a = input._a
+        except AttributeError:
+            return general((input, *args))
+        record = state.record
+        if record is not True and record is not False:
+            return general((input, *args))
+        r = forward(a, *args)
+        e = input._node if input._view is None else live_node(input)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if e is None or not record:
+            return t
+        t._node = n = new(cls)
+        n.seq = next_seq()
+        n._hooks = None
+        n.edges = (input if e is True else e,)
+        n.shape = a.shape
+        n.args = args
+        return t
+
+    return _finish(op, call)
+
+
+def _declare(
+    name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], node: str | None, view: bool
+) -> tuple[LinearOp, Any]:
+    params = list(inspect.signature(forward).parameters)
+    rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
+    op = LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
+    return op, type(op.node_name, (ShapedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+
+def _finish(op: LinearOp, call: Callable[..., Any]) -> Callable[..., Any]:
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = op.forward.__doc__
     call.op = op  # type: ignore[attr-defined]
     op.call = call
     return call
