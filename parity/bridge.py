@@ -173,6 +173,16 @@ class Side:
         array = self.memory(t)
         return array.astype(np.float32) if array.dtype.name == "bfloat16" else np.array(array)
 
+    def strides(self, t: Any) -> tuple[int, ...]:
+        if self.lib is torch:
+            return t.stride()
+        array = self.memory(t)
+        return tuple(s // array.itemsize for s in array.strides)
+
+    def zeros(self, shape: tuple[int, ...], like: Any, dtype: str = "") -> Any:
+        """Contiguous zeros, made by NumPy, so that no function of the library need exist for it."""
+        return self.from_numpy(np.zeros(shape, numpy_dtype(torch_dtype(dtype or self.dtype_name(like)))))
+
     def dtype_name(self, t: Any) -> str:
         return str(t.dtype).removeprefix("torch.")
 

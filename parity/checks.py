@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from . import programs, scope, vmapping
-from .bridge import Missing, Side
+from .bridge import MISSING, Missing, Side
 from .compare import Mismatch, Raised, SequenceSnap, TensorSnap, compare, snapshot
 from .programs import Bench, raised
 from .samples import fits, samples, seed_all, spread, summary
@@ -122,9 +122,9 @@ class Checker:
         except TooSlow:
             raise
         except Exception as error:
-            missing = isinstance(error, Missing)
+            missing = missing_name(error)
             if missing or not isinstance(expected, Raised):
-                text = str(error) if missing else f"{type(error).__name__}: {error}"
+                text = missing or f"{type(error).__name__}: {error}"
                 return Outcome(FAIL, _line(text), details=[] if missing else [_trace(error)])
             got = raised(error)
         try:
@@ -317,6 +317,16 @@ class Cases:
         for dtype in self.main_dtypes()[:1]:
             for sample in samples(self.entry, dtype, self.count):
                 yield self._case("layout", sample, programs.value, judge=self.judge(strides=True), numbers=False)
+
+
+def missing_name(error: Exception) -> str:
+    """What the library lacks, if that is what the error is about."""
+    if isinstance(error, Missing):
+        return str(error)
+    found = re.match(r"(?:module 'tidu(\.\S+)?'|'(Tensor)' object) has no attribute '(\w+)'", str(error))
+    if not found or not isinstance(error, AttributeError):
+        return ""
+    return MISSING + ".".join(filter(None, ((found[1] or "").lstrip("."), found[2], found[3])))
 
 
 def _nonempty(cases: Iterator[Case]) -> Iterator[Case]:

@@ -64,7 +64,7 @@ def snapshot(side: Side, value: Any, inputs: list[Any] = (), values: bool = True
             array if values else np.zeros(array.shape),
             side.dtype_name(value),
             tuple(value.shape),
-            tuple(value.stride()),
+            side.strides(value),
             bool(value.requires_grad),
             same,
             alias,

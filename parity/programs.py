@@ -107,8 +107,8 @@ def grad2(bench: Bench, sample: Any) -> Any:
         return None, []
     second = bench.lib.autograd.grad(again, wanted, weights, allow_unused=True)
     # None and zeros say the same here: which one an op's second derivative gives is not something to rely on
-    seen = [s if s is not None else bench.lib.zeros_like(w) for s, w in zip(second, wanted, strict=True)]
-    return [[g.detach() if g is not None else g for g in grads], [s.detach() for s in seen]], []
+    seen = [s if s is not None else bench.side.zeros(tuple(w.shape), w) for s, w in zip(second, wanted, strict=True)]
+    return [[_still(bench, g) for g in grads], [_still(bench, s) for s in seen]], []
 
 
 def forward(bench: Bench, sample: Any) -> Any:
@@ -124,7 +124,7 @@ def forward(bench: Bench, sample: Any) -> Any:
         out = bench.wrapped(first, *args, **kwargs)
         processed = bench.move(sample.output_process_fn_grad)(out)
         found = [fwd.unpack_dual(t) for t in tensors_in(processed, bench.side.is_tensor)]
-        pairs = [(p.detach(), t.detach() if t is not None else bench.lib.zeros_like(p.detach())) for p, t in found]
+        pairs = [(p.detach(), t.detach() if t is not None else bench.side.zeros(tuple(p.shape), p)) for p, t in found]
     return [[p, t] for p, t in pairs], []
 
 
@@ -225,28 +225,31 @@ def out_variant(kind: str) -> Any:
             return returned, []
         pairs = list(zip(returned, outs, strict=True)) if isinstance(outs, (tuple, list)) else [(returned, outs)]
         same = [r is o for r, o in pairs]
-        return [same, said, [o.detach() for _, o in pairs], [list(o.stride()) for _, o in pairs]], []
+        return [same, said, [o.detach() for _, o in pairs], [list(bench.side.strides(o)) for _, o in pairs]], []
 
     return program
 
 
 def _out_like(bench: Bench, t: Any, kind: str) -> Any:
-    lib = bench.lib
-    shape = tuple(t.shape)
+    shape, zeros = tuple(t.shape), bench.side.zeros
+    floating = bench.side.dtype_name(t).startswith(("float", "bfloat", "complex"))
     if kind == "wrong shape":
-        return lib.zeros((*shape, 2), dtype=t.dtype)
+        return zeros((*shape, 2), t)
     if kind == "strided":
-        return lib.zeros(shape[::-1], dtype=t.dtype).permute(*range(len(shape))[::-1]) if len(shape) > 1 else (
-            lib.zeros((*shape, 2), dtype=t.dtype)[..., 0]
-        )
+        array = bench.side.memory(zeros((*shape[::-1], 2), t))[..., 0]
+        return bench.side.from_numpy(array.T)
     if kind == "other dtype":
-        return lib.zeros(shape, dtype=lib.int64 if t.is_floating_point() or t.is_complex() else lib.bool)
+        return zeros(shape, t, "int64" if floating else "bool")
     if kind == "wider dtype":
-        return lib.zeros(shape, dtype=lib.complex128)
+        return zeros(shape, t, "complex128")
     if kind == "requires grad":
-        made = lib.zeros(shape, dtype=t.dtype)
-        return made.requires_grad_() if t.is_floating_point() or t.is_complex() else made
-    return lib.zeros(shape, dtype=t.dtype)
+        return zeros(shape, t).requires_grad_() if floating else zeros(shape, t)
+    return zeros(shape, t)
+
+
+def _still(bench: Bench, t: Any) -> Any:
+    """The tensor without its history."""
+    return t if t is None else t.detach()
 
 
 def in_dtype(sample: Any, old: torch.dtype, new: torch.dtype) -> Any:

@@ -89,7 +89,12 @@ def groups(results: Results, most: int = 60) -> str:
         for check, outcome in outcomes.items():
             if outcome.status == FAIL:
                 found[generic(outcome.reason)].append(f"{entry}.{check}")
+    lacking = {m.removeprefix("missing: "): len(w) for m, w in found.items() if m.startswith("missing: ")}
+    found = collections.defaultdict(list, {m: w for m, w in found.items() if not m.startswith("missing: ")})
     rows = []
+    if lacking:
+        names = " ".join(f"{n}({c})" for n, c in sorted(lacking.items(), key=lambda item: (-item[1], item[0])))
+        rows.append(f"missing names, with the number of checks that stop there:\n       {names}")
     for message, where in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:most]:
         shown = " ".join(where[:12]) + (f" ... {len(where) - 12} more" if len(where) > 12 else "")
         rows.append(f"{len(where):>5}  {message}\n       {shown}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import textwrap
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+import tidu
 from tidu import dtypes, printing
 from tidu.core.tensor import Tensor, tensor_of
 
@@ -267,3 +271,104 @@ def test_unusable_options(options: dict[str, Any]) -> None:
     theirs = outcome(lambda: repr(as_torch(a)))
     assert theirs[0] != "text"
     assert outcome(lambda: printing.tensor_repr(tensor_of(a))) == theirs
+
+
+# What a tensor's history shows, in whole programs; `torch` is either library.
+PROGRAMS = {
+    "leaf and results": """
+        x = torch.tensor([1., 2., 3.], requires_grad=True)
+        print(x, x * 2, x + 1, x - 1, x / 2, x ** 2, -x, x.exp(), x.sum(), x.mean(), x[0], x[1:], sep="\\n")
+        print(x.view(3, 1), x.reshape(1, 3), x.detach(), x.clone(), x.double(), x.data, sep="\\n")
+    """,
+    "matrix": """
+        a = torch.arange(6.).view(2, 3).requires_grad_()
+        print(a, a @ a.T, a.t(), a.transpose(0, 1), a.sum(1), a.max(), a.relu(), a.softmax(1), sep="\\n")
+        print([a, a * 2])
+        print({"a": a, "b": (a.sum(),)})
+    """,
+    "written in place": """
+        x = torch.zeros(3, requires_grad=True)
+        y = x * 1
+        y.mul_(2)
+        print(y)
+        y[1] = 5
+        print(y)
+        z = (x * 1).clone()
+        row = z[:2]
+        row.add_(1)
+        print(row, z, sep="\\n")
+    """,
+    "a view made without recording": """
+        x = torch.ones(3, requires_grad=True).clone()
+        with torch.no_grad():
+            view = x[:2]
+        print(view)
+        x.mul_(2)
+        with torch.no_grad():
+            view.mul_(2)
+        print(view, x, sep="\\n")
+    """,
+    "a Function": """
+        class MyExp(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                y = x.exp()
+                ctx.save_for_backward(y)
+                return y
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * ctx.saved_tensors[0]
+
+        x = torch.zeros(2, 2, requires_grad=True)
+        print(MyExp.apply(x), x.grad)
+        MyExp.apply(x).sum().backward()
+        print(x.grad)
+    """,
+    "second order": """
+        x = torch.tensor(3., requires_grad=True)
+        y, = torch.autograd.grad(x ** 3, x, create_graph=True)
+        print(y, y.detach(), y.item())
+    """,
+    "numbers in f-strings": """
+        x = torch.tensor(2.5, requires_grad=True)
+        print(f"{x} {x:.2f} {x:>10} {x.detach()!r} {x!r} {torch.tensor(7):03d} {torch.tensor(True)}")
+        print(f"{torch.ones(2)}", "{:.1f}".format(torch.tensor(1.25)), "%s %.1f" % (x, x), str(x))
+        try:
+            print(f"{torch.ones(2):.2f}")
+        except TypeError as e:
+            print(e)
+    """,
+    "options": """
+        x = torch.linspace(0, 1, 20)
+        torch.set_printoptions(precision=2, linewidth=40)
+        print(x)
+        torch.set_printoptions(profile="short", threshold=3, sci_mode=True)
+        print(x)
+        torch.set_printoptions(profile="default")
+        print(x)
+    """,
+    "dtypes": """
+        for d in (torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.uint8, torch.bool, torch.complex64):
+            print(torch.arange(3).to(d), torch.empty(0, 2, dtype=d))
+        torch.set_default_dtype(torch.float64)
+        print(torch.ones(2), torch.ones(2, dtype=torch.float32))
+        torch.set_default_dtype(torch.float32)
+    """,
+    "shape, dtype, device": """
+        x = torch.ones(2, 3)
+        print(x.shape, x.size(), x.dtype, x.device, repr(x.shape), [x.shape, x.dtype])
+    """,
+}
+
+
+def printed(program: str, library: Any) -> str:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        exec(textwrap.dedent(program), {"torch": library})
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    assert printed(PROGRAMS[name], tidu) == printed(PROGRAMS[name], torch)
