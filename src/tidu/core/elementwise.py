@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import INTEGRAL
 from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
 from .broadcast import cast, sum_to
@@ -121,8 +122,10 @@ class ElementwiseOp(Op):
                 )
         d = common(self.name, self.policy, [args[i] for i in self.positions])
         full = list(args)
+        exact = self.policy.exact and d.category == INTEGRAL
         for i in self.positions:
-            full[i] = as_array(full[i], d, d.np)
+            if not (exact and type(full[i]) is int):
+                full[i] = as_array(full[i], d, d.np)
         return full
 
 

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 CAREFUL = "careful"  # a truthy record state: go through the general path
 
 
@@ -24,6 +26,10 @@ class _State(threading.local):
     check_nan: bool = True
     saved_hooks: tuple[Any, ...] = ()
     interpreters: int = 0  # transforms at work (forward mode, vmap)
+
+    def __init__(self) -> None:  # once a thread
+        # Like PyTorch's, ops do not warn about infinities and NaNs. An errstate around each call would double its cost.
+        np.seterr(all="ignore")
 
     def refresh(self) -> None:
         if self.inference or self.anomaly or self.saved_hooks:

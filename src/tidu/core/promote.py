@@ -7,6 +7,7 @@ a Python number only when its category is higher still.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,19 @@ from .tensor import Tensor
 class Policy:
     """What an elementwise op makes of the common dtype of its inputs."""
 
-    __slots__ = ("check", "floats", "plain")
+    __slots__ = ("check", "exact", "floats", "plain")
 
-    def __init__(self, floats: bool = False, check: Callable[[str, dtype], None] | None = None) -> None:
+    def __init__(
+        self,
+        floats: bool = False,
+        check: Callable[[str, dtype], None] | None = None,
+        exact: bool = False,
+        plain: bool = True,
+    ) -> None:
         self.floats = floats  # integers and bools become the default floating type
         self.check = check  # raises for dtypes the op refuses
-        self.plain = check is None  # tensors of float32 or float64 may take the fast path
+        self.exact = exact  # an integer beside integers stays as it is, in range or not
+        self.plain = plain  # tensors of float32 or float64 may take the fast path
 
 
 SAME = Policy()
@@ -112,8 +120,17 @@ scalars32: dict[float, np.ndarray[Any, Any]] = {}
 scalars64: dict[float, np.ndarray[Any, Any]] = {}
 
 
+_zeros = {
+    (t is np.float32, sign < 0): np.array(sign * 0.0, t) for t in (np.float32, np.float64) for sign in (1, -1)
+}
+for _zero in _zeros.values():
+    _zero.flags.writeable = False
+
+
 def scalar_of(value: float, np_dtype: Any) -> np.ndarray[Any, Any]:
     """A Python number as a 0-d array of float32 or float64, kept: NumPy takes an array of the right dtype faster."""
+    if value == 0.0:  # 0.0 and -0.0 would be one key
+        return _zeros[np_dtype.itemsize == 4, copysign(1.0, value) < 0]
     table = scalars32 if np_dtype.itemsize == 4 else scalars64
     got = table.get(value)
     if got is None:
@@ -121,8 +138,6 @@ def scalar_of(value: float, np_dtype: Any) -> np.ndarray[Any, Any]:
             raise OverflowError("int too big to convert")
         got = np.array(value, np_dtype)
         got.flags.writeable = False
-        if value == 0.0:  # 0.0 and -0.0 are one key
-            return got
         if len(table) > 4096:
             table.clear()
         table[value] = got
