@@ -349,7 +349,8 @@ PROGRAMS = {
         print(x)
     """,
     "dtypes": """
-        for d in (torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.uint8, torch.bool, torch.complex64):
+        names = "float16 bfloat16 float64 int32 uint8 bool complex64"
+        for d in map(torch.__dict__.get, names.split()):
             print(torch.arange(3).to(d), torch.empty(0, 2, dtype=d))
         torch.set_default_dtype(torch.float64)
         print(torch.ones(2), torch.ones(2, dtype=torch.float32))
