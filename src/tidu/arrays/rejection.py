@@ -174,7 +174,7 @@ def dirichlet(stream: WordStream, alpha: np.ndarray) -> np.ndarray:
 
 
 def binomial(stream: WordStream, count: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """How many of `count` trials succeed with probability `p` (arrays of one shape). Source: torch.binomial."""
+    """How many of `count` trials with probability `p` succeed (of one shape). Source: torch.binomial."""
     with _Draws(stream) as draws:
         values = [_binomial(n, q, draws.uniform) for n, q in zip(_floats(count), _floats(p))]
     return rounded(np.array(values, np.float64), count.dtype).reshape(count.shape)
