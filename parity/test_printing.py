@@ -350,7 +350,7 @@ PROGRAMS = {
     """,
     "dtypes": """
         names = "float16 bfloat16 float64 int32 uint8 bool complex64"
-        for d in map(torch.__dict__.get, names.split()):
+        for d in [getattr(torch, name) for name in names.split()]:
             print(torch.arange(3).to(d), torch.empty(0, 2, dtype=d))
         torch.set_default_dtype(torch.float64)
         print(torch.ones(2), torch.ones(2, dtype=torch.float32))
