@@ -16,12 +16,12 @@ PACKAGE = Path(tidu.__file__).parent
 # From the ground up. A module not named here belongs to a floor by its folder; a new top-level module or
 # folder must be given a place.
 FLOORS = [
-    "torch_version version dtypes shapes devices",
+    "torch_version version dtypes shapes devices layouts settings",
     "arrays",
     "core",
     "ops",
     "methods printing errors",
-    "autograd func compiler linalg fft special testing random nn optim utils distributions",
+    "autograd func overrides legacy compiler linalg fft special testing random nn optim utils distributions",
     "explain",
     "cli running aliasing demos __main__ _torch_shim __init__",
 ]

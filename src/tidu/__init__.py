@@ -7,9 +7,13 @@ What few programs need is imported when first asked for.
 from __future__ import annotations
 
 from importlib import import_module as _import_module
+from math import e, inf, nan, pi
 from typing import Any as _Any
 
+from . import layouts as _layouts
 from . import methods as _methods
+from . import settings as _settings
+from .arrays.threads import get_num_threads, set_num_threads
 from .core.modes import (
     enable_grad,
     inference_mode,
@@ -54,6 +58,58 @@ from .dtypes import (
     uint64,
 )
 from .shapes import Size
+from .version import __version__
 from . import autograd
 
+newaxis = None
+globals().update({_name: getattr(_layouts, _name) for _name in _layouts.NAMES})
+globals().update({_name: getattr(_settings, _name) for _name in _settings.NAMES})
 globals().update(_methods.FACE)
+
+# Names that are imported when first asked for, and the module that has them.
+_LATER = {
+    name: module
+    for module, names in {
+        "aliasing": "install_as_torch is_installed_as_torch",
+        "amp": "autocast GradScaler",
+        "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
+        "func": "vmap",
+        "legacy": (
+            "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
+            "DoubleStorage DoubleTensor FloatStorage FloatTensor HalfStorage HalfTensor IntStorage IntTensor "
+            "LongStorage LongTensor ShortStorage ShortTensor TypedStorage UntypedStorage is_storage "
+            "set_default_tensor_type typename"
+        ),
+        "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
+        "printing": "set_printoptions",
+        "serialization": "load save",
+    }.items()
+    for name in names.split()
+}
+_MODULES = frozenset(
+    "_C _dynamo _tensor accelerator amp ao backends compiler cpu cuda distributed distributions export fft fft func "
+    "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
+    "package profiler quasirandom random return_types serialization signal sparse special storage testing types utils "
+    "version xpu aliasing explain cli demos running printing".split()
+)
+
+
+def __getattr__(name: str) -> _Any:
+    where = _LATER.get(name)
+    if where is not None or name in _MODULES:
+        try:
+            module = _import_module("." + (where or name), __name__)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith(__name__):
+                raise
+        else:
+            value = module if where is None else getattr(module, name)
+            globals()[name] = value
+            return value
+    from .aliasing import missing_name
+
+    raise missing_name(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_MODULES})

@@ -18,6 +18,19 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
+def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    """The text of the tensor. Source: torch.Tensor.__repr__."""
+    from .printing import tensor_repr
+
+    return tensor_repr(self, tensor_contents=tensor_contents)
+
+
+def _format(self: Tensor, spec: str) -> str:
+    from .printing import tensor_format
+
+    return tensor_format(self, spec)
+
+
 def _install() -> None:
     for family in families():
         for name in family.__all__:
@@ -34,6 +47,7 @@ def _install() -> None:
             setattr(Tensor, name, fn)
     for fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
         setattr(Tensor, fn.__name__, fn)
+    Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 
 
 _install()

@@ -68,18 +68,6 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
 # ------------------------------------------------------------------ Python's protocols
 
 
-def _repr(self: Any, *, tensor_contents: str | None = None) -> str:
-    from ..printing import tensor_repr
-
-    return tensor_repr(self, tensor_contents=tensor_contents)
-
-
-def _format(self: Any, spec: str) -> str:
-    from ..printing import tensor_format
-
-    return tensor_format(self, spec)
-
-
 def _len(self: Any) -> int:
     if not self.ndim:
         raise TypeError("len() of a 0-d tensor")
@@ -128,10 +116,8 @@ OPERATORS = {
     "__bool__": _bool,
     "__complex__": lambda self: complex(_one(self)),
     "__float__": lambda self: float(_one(self)),
-    "__format__": _format,
     "__index__": _index,
     "__int__": lambda self: int(_one(self)),
     "__iter__": _iter,
     "__len__": _len,
-    "__repr__": _repr,
 }
