@@ -4,13 +4,13 @@
     mul = binary("mul", np.multiply, lambda y: y, lambda x: x)
     add = binary("add", np.add, ONE, ONE)
 
-A partial reads what its parameters name: `x`, `y` the inputs, `out` the result. The kind makes the rest of it: the
-cotangent is g times the conjugate of the partial, summed back over broadcast dimensions; the tangent is the sum of
-partial times tangent. A partial that reads `g` gives the product itself, where g / x is not g * (1 / x) to the last
-bit, or where a factor 0 must win over an infinite g: `log = unary("log", np.log, lambda g, x: g / x)`.
+A partial reads what its parameters name: `x`, `y` the inputs, `out` the result. The kind makes the rest of it:
+the cotangent is g times the conjugate of the partial, summed back over broadcast dimensions; the tangent is the
+sum of partial times tangent. A partial that reads `g` gives the product itself, where g / x is not g * (1 / x) to
+the last bit, or where a factor 0 must win over an infinite g: `log = unary("log", np.log, lambda g, x: g / x)`.
 
 The call that most programs make, tensors of one real floating type, is the hot path of the whole library and is
-written out here without a detour. Everything else (mixed types, integers, complex, numbers, transforms) goes through
+written out here without a detour. Everything else (mixed types, integers, complex, transforms) goes through
 `Op.general`, with the same partials.
 """
 
@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import INTEGRAL
 from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
-from .broadcast import cast, sum_to
+from ..dtypes import INTEGRAL
+from .broadcast import sum_to
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, check_savable, named
@@ -71,7 +71,7 @@ class ElementwiseOp(Op):
         super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
 
     def _make_call(self) -> Callable[..., Any]:
-        """The call of an op declared by `elementwise`: at once where all inputs are tensors of one real floating type."""
+        """The call of an op declared by `elementwise`: at once where all inputs are of one real floating type."""
         n, positions, forward, general = len(self.params), self.positions, self.forward, self.general
         plain = self.policy.plain
 
@@ -130,8 +130,10 @@ class ElementwiseOp(Op):
 
 
 def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for large arrays; what is no ufunc sees to itself."""
-    return functools.partial(big_ufunc, ufunc) if isinstance(ufunc, np.ufunc) else ufunc
+    """The function for large arrays. What takes no `out` is a function that sees to itself."""
+    if isinstance(ufunc, np.ufunc) or "out" in inspect.signature(ufunc).parameters:
+        return functools.partial(big_ufunc, ufunc)
+    return ufunc
 
 
 def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:

@@ -13,27 +13,91 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.threads import BIG
 from .dispatch import interpreter_of
 from .errors import explain
 from .hooks import move_captures
 from .modes import state
 from .node import Node, next_seq
 from .op import Op
+from .promote import scalar_of
 from .strided import _overlaps
 from .tensor import Inference, Tensor, new, tensor_of
 from .views import IN_FUNCTION, INFERENCE, MULTI_OUTPUT, NO_GRAD, geometry, live_node, storage_of, strides_of, window
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
     """The in-place variant of an op: its first argument takes the result. `x.exp_()`, `x.add_(y)`."""
 
-    def call(input: Any, *args: Any, **kw: Any) -> Any:
+    def general(input: Any, *args: Any, **kw: Any) -> Any:
         return apply_inplace(op, op.bind((input, *args), kw))
 
+    ufunc = getattr(op, "ufunc", None)
+    if isinstance(ufunc, np.ufunc) and op.policy.plain:  # type: ignore[attr-defined]
+        call = _unary_inplace(ufunc, general) if ufunc.nin == 1 else _binary_inplace(ufunc, general)
+    else:
+        call = general
     call.__name__ = call.__qualname__ = method or op.name + "_"
     call.__doc__ = f"In-place `{op.name}`: writes the result into the tensor, and returns it."
     call.op = op  # type: ignore[attr-defined]
     return call
+
+
+def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Unrecorded and of a real floating type: at once. Anything else is for `general`."""
+
+    def call(input: Any) -> Any:
+        try:
+            a = input._a
+        except AttributeError:
+            return general(input)
+        if not writes_plainly(input, a):
+            return general(input)
+        ufunc(a, a)
+        input._v[0] += 1
+        return input
+
+    return call
+
+
+def _binary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    def call(input: Any, other: Any) -> Any:
+        try:
+            a = input._a
+            kind = other.__class__
+            if kind is float or kind is int:
+                dt = a.dtype
+                if dt is not F32 and dt is not F64:
+                    return general(input, other)
+                b = scalar_of(other, dt)
+                wants = False
+            else:
+                b = other._a
+                wants = (other._node if other._view is None else live_node(other)) is not None and state.grad
+        except (AttributeError, OverflowError):
+            return general(input, other)
+        if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
+            return general(input, other)
+        try:
+            ufunc(a, b, a)
+        except ValueError:
+            return general(input, other)
+        input._v[0] += 1
+        return input
+
+    return call
+
+
+def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
+    """Whether a small array of a real floating type, each element its own memory, is written unrecorded."""
+    dt = a.dtype
+    if (dt is not F32 and dt is not F64) or a.size > BIG or not a.flags.c_contiguous:
+        return False
+    if state.grad and (x._node if x._view is None else live_node(x)) is not None:
+        return False
+    return x._v.__class__ is list
 
 
 def apply_inplace(op: Op, args: Sequence[Any]) -> Any:

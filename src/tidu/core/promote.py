@@ -1,7 +1,7 @@
 """Mixed dtypes: PyTorch's rule by categories, which NumPy's is not.
 
-Tensors with dimensions decide; a 0-d tensor counts only when its category (bool < integer < float < complex) is higher,
-a Python number only when its category is higher still.
+Tensors with dimensions decide; a 0-d tensor counts only when its category (bool < integer < float < complex) is
+higher, a Python number only when its category is higher still.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Policy:
     def __init__(
         self,
         floats: bool = False,
-        check: Callable[[str, dtype], None] | None = None,
+        check: Callable[[str, dtype, list[Any]], None] | None = None,
         exact: bool = False,
         plain: bool = True,
     ) -> None:
         self.floats = floats  # integers and bools become the default floating type
-        self.check = check  # raises for dtypes the op refuses
+        self.check = check  # raises for what the op refuses: (op's name, common dtype, inputs)
         self.exact = exact  # an integer beside integers stays as it is, in range or not
         self.plain = plain  # tensors of float32 or float64 may take the fast path
 
@@ -77,7 +77,7 @@ def common(op_name: str, policy: Policy, values: list[Any]) -> dtype:
     """The dtype an elementwise op computes in."""
     d = result_type(v for v in values if v is not None)
     if policy.check is not None:
-        policy.check(op_name, d)
+        policy.check(op_name, d, values)
     if policy.floats and d.category < dtypes.FLOATING:
         d = dtypes.get_default_dtype()
     return d
@@ -128,7 +128,7 @@ for _zero in _zeros.values():
 
 
 def scalar_of(value: float, np_dtype: Any) -> np.ndarray[Any, Any]:
-    """A Python number as a 0-d array of float32 or float64, kept: NumPy takes an array of the right dtype faster."""
+    """A Python number as a 0-d array of float32 or float64, kept: NumPy takes an array of its dtype faster."""
     if value == 0.0:  # 0.0 and -0.0 would be one key
         return _zeros[np_dtype.itemsize == 4, copysign(1.0, value) < 0]
     table = scalars32 if np_dtype.itemsize == 4 else scalars64
