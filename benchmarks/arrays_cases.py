@@ -208,3 +208,105 @@ def _rows() -> None:
 
 
 _rows()
+
+
+def _products() -> None:
+    shapes = [((4, 4), (4, 4)), ((64, 64), (64, 64)), ((256, 256), (256, 256)), ((16, 4, 4), (16, 4, 4)),
+              ((256, 16, 16), (256, 16, 16)), ((64, 64, 64), (64, 64, 64)), ((16, 128, 64), (16, 64, 128)),
+              ((16, 256, 256), (16, 256, 256)), ((8, 32, 64), (64, 64))]  # fmt: skip
+    for sa, sb in shapes:
+
+        def ours(sa: Any = sa, sb: Any = sb) -> Any:
+            from tidu.arrays.matmul import mm
+
+            a, b = data(*sa), data(*sb, seed=1)
+            return lambda: mm(a, b)
+
+        def theirs(sa: Any = sa, sb: Any = sb) -> Any:
+            import torch
+
+            a, b = big(*sa), big(*sb, seed=1)
+            return lambda: torch.matmul(a, b)
+
+        CASES[f"mm {'x'.join(map(str, sa))} {'x'.join(map(str, sb))}"] = ours, theirs
+
+    def self_ours() -> Any:
+        from tidu.arrays.matmul import mm
+
+        h = data(256, 1024)
+        return lambda: mm(h.T, h)
+
+    def self_theirs() -> Any:
+        h = big(256, 1024)
+        return lambda: h.T @ h
+
+    CASES["mm h.T h 256x1024"] = self_ours, self_theirs
+
+
+_products()
+
+
+def _mlp_ours() -> Callable[[], object]:
+    import numpy as np
+
+    from tidu.arrays.matmul import linear, linear_backward
+    from tidu.arrays.rows import log_softmax, log_softmax_backward
+    from tidu.arrays.select import relu, relu_backward
+
+    sizes = (784, 1024, 1024, 10)
+    w = [data(m, n, seed=n) / np.float32(30) for n, m in zip(sizes, sizes[1:])]
+    b = [data(m) / np.float32(30) for m in sizes[1:]]
+    x, rows = data(256, 784), np.arange(256)
+    target = np.random.default_rng(0).integers(0, 10, 256)
+
+    def step() -> object:
+        z1 = linear(x, w[0], b[0])
+        h1 = relu(z1)
+        z2 = linear(h1, w[1], b[1])
+        h2 = relu(z2)
+        z3 = linear(h2, w[2], b[2])
+        lp = log_softmax(z3, 1)
+        loss = -lp[rows, target].mean()
+        g = np.zeros_like(lp)
+        g[rows, target] = -1 / 256
+        g = log_softmax_backward(g, lp, 1)
+        g, gw3, gb3 = linear_backward(g, h2, w[2])
+        g = relu_backward(g, h2)
+        g, gw2, gb2 = linear_backward(g, h1, w[1])
+        g = relu_backward(g, h1)
+        g, gw1, gb1 = linear_backward(g, x, w[0], (False, True, True))
+        for p, gp in zip(w + b, (gw1, gw2, gw3, gb1, gb2, gb3)):
+            gp *= np.float32(0.01)
+            p -= gp
+        return loss
+
+    return step
+
+
+def _mlp_theirs() -> Callable[[], object]:
+    import numpy as np
+    import torch
+    import torch.nn.functional as F
+
+    sizes = (784, 1024, 1024, 10)
+    w = [(big(m, n, seed=n) / 30).requires_grad_() for n, m in zip(sizes, sizes[1:])]
+    b = [(big(m) / 30).requires_grad_() for m in sizes[1:]]
+    x = big(256, 784)
+    target = torch.from_numpy(np.random.default_rng(0).integers(0, 10, 256))
+
+    def step() -> object:
+        h = F.relu(F.linear(x, w[0], b[0]))
+        h = F.relu(F.linear(h, w[1], b[1]))
+        loss = F.cross_entropy(F.linear(h, w[2], b[2]), target)
+        for p in w + b:
+            p.grad = None
+        loss.backward()
+        with torch.no_grad():
+            for p in w + b:
+                p.sub_(p.grad, alpha=0.01)
+        return loss
+
+    return step
+
+
+CASES["mlp 256x784-1024-1024-10 step"] = _mlp_ours, _mlp_theirs

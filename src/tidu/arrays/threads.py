@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BIG", "BLOCK", "big_ufunc", "blocked", "get_num_threads", "parallel", "quiet", "rows_of", "set_num_threads"]
+__all__ = ["BIG", "BLOCK", "big_ufunc", "blocked", "get_num_threads", "one_blas_thread", "parallel", "quiet", "rows_of", "set_num_threads"]
 
 BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
 BLOCK = 1 << 19  # bytes a block of `blocked`: long enough for the lock, short enough for the L2 cache
@@ -123,30 +123,59 @@ def set_num_threads(n: int) -> None:
     The start value is TIDU_NUM_THREADS, else OMP_NUM_THREADS, else the number of usable cores.
     Source: torch.set_num_threads.
     """
-    global _threads
+    global _threads, _blas_setters
     if n < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
     _threads = n
+    _blas_setters = None  # SciPy's library may have come since
     _set_blas_threads(n)
 
 
-def _set_blas_threads(n: int) -> None:
+_blas_setters: list[Callable[[int], None]] | None = None
+
+
+def _set_blas_threads(n: int) -> bool:
+    """Tell every loaded OpenBLAS to use `n` threads from now on (half a microsecond); False if none was found."""
+    global _blas_setters
+    if _blas_setters is None:
+        _blas_setters = _find_blas_setters()
+    for setter in _blas_setters:
+        setter(n)
+    return bool(_blas_setters)
+
+
+def _find_blas_setters() -> list[Callable[[int], None]]:
     import ctypes
 
     try:
         with open("/proc/self/maps") as maps:
             paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
-    except OSError:
-        return
-    for path in paths:
+    except OSError:  # not Linux
+        return []
+    found: list[Callable[[int], None]] = []
+    for path in sorted(paths):
         try:
             library = ctypes.CDLL(path)
         except OSError:
             continue
         for name in (f"{p}openblas_set_num_threads{s}" for p in ("scipy_", "") for s in ("64_", "")):
-            if hasattr(library, name):
-                getattr(library, name)(n)
+            setter = getattr(library, name, None)
+            if setter is not None:
+                setter.argtypes, setter.restype = [ctypes.c_int], None
+                found.append(setter)
                 break
+    return found
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[bool]:
+    """BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't be had."""
+    held = _set_blas_threads(1)
+    try:
+        yield held
+    finally:
+        if held:
+            _set_blas_threads(_threads)
 
 
 def parallel(fn: Callable[[int], Any], n: int) -> None:
