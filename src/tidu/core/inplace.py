@@ -22,8 +22,8 @@ from .node import Node, next_seq
 from .op import Op
 from .promote import scalar_of
 from .strided import _overlaps
-from .tensor import Inference, Tensor, new, tensor_of
-from .views import IN_FUNCTION, INFERENCE, MULTI_OUTPUT, NO_GRAD, geometry, live_node, storage_of, strides_of, window
+from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
+from .views import DEFAULT, geometry, live_node, storage_of, strides_of, view_error, window
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -189,42 +189,17 @@ def check_inplace(x: Any, wants: bool) -> None:
 
 def check_view(x: Tensor) -> None:
     base, _, how = x._view
-    if how == NO_GRAD:
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
-            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-            "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
-            "or both outside (if you want the inplace to be tracked)."
-        )
-    if how == INFERENCE:
-        raise RuntimeError(
-            "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that "
-            "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-            "the view and the inplace either both inside the inference_mode block (if you don't want the inplace to "
-            "be tracked) or both outside (if you want the inplace to be tracked)."
-        )
+    live_node(x)
+    if how is not DEFAULT:
+        raise view_error(x, "is being")
     if base._node is True:
         raise explain(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "the tensor shares memory with a leaf, whose value gradients are taken with respect to. Write under "
             "torch.no_grad(), or to a clone() of the leaf.",
         )
-    if how in (MULTI_OUTPUT, IN_FUNCTION):
-        node = live_node(x)
-        name, nr = ("None", 0) if node is None or node is True else (node.owner.name(), node.nr)
-        head = f"Output {nr} of {name} is a view and is being modified inplace. "
-        if how == MULTI_OUTPUT:
-            raise RuntimeError(
-                head + "This view is the output of a function that returns multiple views. Such functions do not "
-                "allow the output views to be modified inplace. You should replace the inplace operation by an "
-                "out-of-place one."
-            )
-        raise RuntimeError(
-            head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
-            "autograd logic to handle view+inplace would override the custom backward associated with the custom "
-            "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
-            "output of the custom Function."
-        )
+    if x._node is NOWHERE:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 def check_result(result: Any, a: np.ndarray[Any, Any], op: Op) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .tensor import Tensor, extra
+from .tensor import NOWHERE, Tensor, extra
 
 next_seq = itertools.count(1).__next__
 
@@ -152,7 +152,7 @@ def accumulate_grad(leaf: Tensor) -> AccumulateGrad:
 
 def function_of(edge: Any) -> tuple[Any, int]:
     """An edge as PyTorch shows it: the node and the number of the output."""
-    if edge is None:
+    if edge is None or edge is NOWHERE:
         return None, 0
     if edge.EDGE == LEAF:
         return accumulate_grad(edge), 0

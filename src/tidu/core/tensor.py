@@ -41,6 +41,26 @@ class Extra:
         self.name: str | None = None
 
 
+class Nowhere:
+    """The node of a tensor that requires grad and has no history: cotangents end there, and it shows as none."""
+
+    __slots__ = ()
+    EDGE, nr, seq, edges, _hooks = 0, 0, 0, (), None
+
+    def apply(self, g: Any, edges: Any, raw: bool) -> tuple[Any, ...]:
+        return ()
+
+    def release(self) -> None:
+        pass
+
+    @property
+    def owner(self) -> Nowhere:
+        return self
+
+
+NOWHERE = Nowhere()
+
+
 class Inference(list):
     """The version cell of a tensor made in inference mode."""
 
@@ -86,8 +106,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to it: a leaf asked for, or anything computed from one."""
-        node = self._node if self._view is None else live_node(self)
-        return node is not None
+        return self._node is not None or (self._view is not None and self._view[0]._node is not None)
 
     @requires_grad.setter
     def requires_grad(self, on: bool) -> None:
@@ -97,13 +116,13 @@ class Tensor:
     def is_leaf(self) -> bool:
         """Whether no op made it (or none that recorded): the graph ends here."""
         node = self._node if self._view is None else live_node(self)
-        return node is None or node is True
+        return node is None or node is True or node is NOWHERE
 
     @property
     def grad_fn(self) -> Any:
         """The node that made it, None for a leaf."""
         node = self._node if self._view is None else live_node(self)
-        if node is None or node is True:
+        if node is None or node is True or node is NOWHERE:
             return None
         return node.owner
 
@@ -192,6 +211,8 @@ _raw_get = Tensor.__dict__["_a"].__get__
 def set_requires_grad(t: Tensor, on: bool) -> None:
     """Mark a leaf as one that wants a gradient, or not any more."""
     node = t._node if t._view is None else live_node(t)
+    if node is NOWHERE:
+        return
     if node is not None and node is not True:
         if on:
             return

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .modes import state
-from .tensor import Tensor
+from .tensor import NOWHERE, Tensor
 
 DEFAULT, MULTI_OUTPUT, NO_GRAD, INFERENCE, IN_FUNCTION = "default", "multi", "no_grad", "inference", "function"
 
@@ -38,17 +38,61 @@ def _how(multi: bool) -> str:
 
 
 def live_node(t: Tensor) -> Any:
-    """`_node` of a tensor, brought up to date if it is a view of something written since."""
+    """`_node` of a tensor, brought up to date if it is a view of something written since.
+
+    A view without a history of its own (made under no_grad, or before its base came to require grad) counts as
+    requiring grad if its base does, and swallows what flows to it: its node is NOWHERE.
+    """
     view = t._view
     if view is None:
         return t._node
     base, version, how = view
+    node = t._node
     cell = t._v
-    if cell[0] != version:
+    if base._node is None:
+        if node is NOWHERE:
+            node = t._node = None
+        if node is None:
+            return None
+    elif node is None:
+        node = t._node = NOWHERE
+    if cell[0] != version and state.grad:
+        if how is not DEFAULT:
+            raise view_error(t, "its base or another view of its base has been")
         t._view = (base, cell[0], how)
         if base._node is not None:
-            t._node = strided_node(t, base)
-    return t._node
+            node = t._node = strided_node(t, base)
+    return node
+
+
+def view_error(t: Tensor, written: str) -> RuntimeError:
+    """The error of a write that meets a view which cannot follow it; `written` says what is written."""
+    how, node = t._view[2], t._node
+    if node is not None and node is not True and node is not NOWHERE:
+        text = f"Output {node.nr} of {node.owner.name()} is a view and {written} modified inplace."
+    else:
+        mode = "inference mode" if how == INFERENCE else "no_grad mode"
+        text = f"A view was created in {mode} and {written} modified inplace with grad mode enabled."
+    if how == MULTI_OUTPUT:
+        text += (
+            " This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    elif how == IN_FUNCTION:
+        text += (
+            " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+            "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+            "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+            "custom Function."
+        )
+    else:
+        block = "inference_mode" if how == INFERENCE else "no_grad"
+        text += (
+            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace "
+            "to be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    return RuntimeError(text)
 
 
 def strided_node(t: Tensor, base: Tensor) -> Any:
