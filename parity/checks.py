@@ -25,7 +25,7 @@ from .transplant import Transplant
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
 
 CHECKS = ("value", "dtype", "grad", "grad2", "forward", "vmap", "inplace", "out", "errors")
-EXTRA = ("messages", "refused", "layout")  # reported beside the others; an entry is whole without them
+EXTRA = ("messages", "refused", "layout", "graph", "memory")  # reported beside the others; an entry is whole without them
 
 SMALL_DTYPES = ("float32", "int64", "bool", "float16", "bfloat16", "complex64", "int32", "uint8", "int8", "int16")
 COUNTS = {
@@ -38,6 +38,8 @@ COUNTS = {
     "inplace": 8,
     "out": 3,
     "layout": 8,
+    "graph": 3,
+    "memory": 4,
 }
 SECONDS = 20  # for one check of one entry
 
@@ -277,6 +279,21 @@ class Cases:
     def _or_same_error(self) -> Callable[[Any, Any], None]:
         """Compare results, or the classes of errors (their messages are another check's)."""
         return lambda e, g: compare(_class_only(e, g), _class_only(g, e), scale=self.scale)
+
+    def _graph(self) -> Iterator[Case]:
+        return _nonempty(self._differentiable(programs.graph))
+
+    def _memory(self) -> Iterator[Case]:
+        """At most as many bytes as PyTorch retains."""
+
+        def judge(expected: Any, got: Any) -> None:
+            if got > expected:
+                raise Mismatch(f"retains {got} bytes, torch {expected}")
+
+        for case in _nonempty(self._differentiable(programs.memory)):
+            if case.benches[1].lib is not torch:
+                case.judge = judge
+            yield case
 
     def _error_inputs(self) -> list[Any]:
         self.empty = "no error inputs in the database"

@@ -199,6 +199,59 @@ def inplace(bench: Bench, sample: Any) -> Any:
     return result, []
 
 
+def graph(bench: Bench, sample: Any) -> Any:
+    """The node of each output by name, and the names of the nodes it leads to."""
+    first, args, kwargs, tensors = bench.load(sample)
+    out = bench.op(first, *args, **kwargs)
+    nodes = [t.grad_fn for t in tensors_in(out, bench.side.is_tensor) if t.grad_fn is not None]
+    if not nodes:
+        return None, []
+    return [[_node_name(n), [_node_name(after) for after, _ in n.next_functions]] for n in nodes], []
+
+
+def _node_name(node: Any) -> str:
+    if node is None:
+        return "None"
+    name = node.name().rpartition("::")[2]  # PyTorch spells some torch::autograd::AccumulateGrad
+    return name if name == "AccumulateGrad" else type(node).__name__
+
+
+def memory(bench: Bench, sample: Any) -> Any:
+    """Bytes of distinct storages retained for backward."""
+    first, args, kwargs, _ = bench.load(sample)
+    if bench.lib is torch:
+        storages: dict[int, int] = {}
+        kept: list[Any] = []
+
+        def pack(t: torch.Tensor) -> torch.Tensor:
+            kept.append(t)
+            storages[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+            return t
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            out = bench.op(first, *args, **kwargs)
+        return (sum(storages.values()) if any(t.requires_grad for t in tensors_in(out, torch.is_tensor)) else None), []
+    out = bench.op(first, *args, **kwargs)
+    return sum(_retained([t.grad_fn for t in tensors_in(out, bench.side.is_tensor)]).values()), []
+
+
+def _retained(nodes: list[Any]) -> dict[int, int]:
+    """Address -> size of the storages that a graph retains."""
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    while nodes:
+        node = nodes.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for array in node.saved_arrays():
+            while isinstance(array.base, np.ndarray):
+                array = array.base
+            found[array.__array_interface__["data"][0]] = array.nbytes
+        nodes.extend(after for after, _ in node.next_functions)
+    return found
+
+
 OUT_KINDS = ("right", "wrong shape", "strided", "other dtype", "wider dtype", "requires grad")
 
 
