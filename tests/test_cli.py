@@ -272,7 +272,9 @@ def test_install_as_torch_in_process(call, script):
     path = script(
         """
         import tidu
+        assert not tidu.is_installed_as_torch()
         tidu.install_as_torch()
+        assert tidu.is_installed_as_torch()
         tidu.install_as_torch()  # again: nothing changes
         import torch, sys
         assert torch is tidu and sum(type(f).__name__ == "TorchFinder" for f in sys.meta_path) == 1

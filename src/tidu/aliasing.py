@@ -45,6 +45,11 @@ def install_as_torch() -> None:
     sys.modules["torch"] = tidu
 
 
+def is_installed_as_torch() -> bool:
+    """Whether `torch` means tidu in this process."""
+    return sys.modules.get("torch") is sys.modules[__package__]
+
+
 def missing_name(module: str, name: str) -> AttributeError:
     """The error for a name that tidu lacks: PyTorch's words for an unknown name, and whose lack it is.
 
