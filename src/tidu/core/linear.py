@@ -39,9 +39,10 @@ def linear(
 class ProductNode(Node):
     """The node of a bilinear op on its hot path: each factor kept for the other's cotangent."""
 
-    __slots__ = ("versions", "x", "y")
+    __slots__ = ("columns", "versions", "x", "y")
     left: Rule
     right: Rule
+    right_columns: Rule
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         versions = self.versions
@@ -57,7 +58,7 @@ class ProductNode(Node):
         if ey is not None:
             if x._v[0] != versions[0]:
                 raise modified(self, x, x._v, versions[0])
-            cy = self.right(g, x._a if raw else x)
+            cy = self.right_columns(g, x._a) if raw and self.columns else self.right(g, x._a if raw else x)
         return cx, cy
 
     def release(self) -> None:
@@ -67,11 +68,20 @@ class ProductNode(Node):
         yield from (v._a for v in (self.x, self.y) if v is not None)
 
 
-def bilinear(name: str, forward: Callable[..., Any], left: Rule, right: Rule, **options: Any) -> Callable[..., Any]:
+def bilinear(
+    name: str,
+    forward: Callable[..., Any],
+    left: Rule,
+    right: Rule,
+    *,
+    right_columns: Rule | None = None,
+    **options: Any,
+) -> Callable[..., Any]:
     """Declare an op linear in each of its first two arguments, by the adjoint with respect to either.
 
     An op of two arguments whose adjoints read just the cotangent and the other factor, `left=lambda g, mat2` and
-    `right=lambda g, input`, gets a hot path.
+    `right=lambda g, input`, gets a hot path. `right_columns` is `right` for arrays, laid out for a second factor that lies
+    by columns, such as a transposed weight, whose gradient shall lie as it does.
     """
     a, b = forward.__code__.co_varnames[:2]
     options.setdefault("tensors", (a, b))
@@ -79,8 +89,9 @@ def bilinear(name: str, forward: Callable[..., Any], left: Rule, right: Rule, **
     reads = [tuple(inspect.signature(r).parameters) for r in (left, right)]
     if len(op.params) != 2 or reads != [("g", b), ("g", a)]:
         return op.call
+    rules = {"left": left, "right": right, "right_columns": right_columns or right}
     cls: Any = type(
-        op.node_name, (ProductNode,), {"__slots__": (), "op": op, "left": staticmethod(left), "right": staticmethod(right)}
+        op.node_name, (ProductNode,), {"__slots__": (), "op": op, **{k: staticmethod(r) for k, r in rules.items()}}
     )
     general = op.call
 
@@ -108,6 +119,7 @@ def bilinear(name: str, forward: Callable[..., Any], left: Rule, right: Rule, **
         n.edges = (x if ex is True else ex, y if ey is True else ey)
         n.versions = (x._v[0], y._v[0])
         n.x = n.y = None
+        n.columns = ey is not None and not q.flags.c_contiguous
         if ex is not None:
             n.y = y if y._v.__class__ is list else check_savable(y)
         if ey is not None:

@@ -139,6 +139,9 @@ class AccumulateGrad(Node):
         self.seq = 2**64 - 1
         self._hooks = None
 
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
 
 def accumulate_grad(leaf: Tensor) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, always the same one while it lives."""

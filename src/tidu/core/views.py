@@ -107,10 +107,14 @@ def strided_node(t: Tensor, base: Tensor) -> Any:
 
 def storage_of(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array that owns the memory of `a`, as far as NumPy knows."""
-    base = a
-    while isinstance(base.base, np.ndarray):
+    base = a.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            a = base
+        elif type(base).__name__ != "DummyArray":  # what as_strided puts between an array and its window
+            break
         base = base.base
-    return base
+    return a
 
 
 def pointer(a: np.ndarray[Any, Any]) -> int:

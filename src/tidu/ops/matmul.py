@@ -1,4 +1,4 @@
-"""Products: matrices, vectors, batches of them, einsum."""
+"""Products of matrices, vectors, and batches of them."""
 
 from __future__ import annotations
 
@@ -6,61 +6,490 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
+from ..arrays import matmul as kernels
+from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.linear import bilinear
-from ..core.tensor import Tensor
+from ..core.op import Op
+from ..core.tensor import Tensor, dtype_word
+from ..shapes import broadcast_shapes
+from .arithmetic import mul
+from .shape import reshape, t
 
-__all__ = ["matmul", "mm"]
-METHODS = "matmul mm"
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "dot", "ger", "inner", "kron", "matmul",
+    "mm", "mv", "outer", "vdot",
+]  # fmt: skip
+METHODS = "addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer vdot"
+INPLACE = "addbmm addmm addmv addr baddbmm"
 
 ndarray = np.ndarray
+_multiply = kernels.mm
 
 
 def H(x: Any) -> Any:
-    """The conjugate transpose of a value."""
-    return conj(x.T if x.__class__ is ndarray else x.mT)
+    """The conjugate transpose of a value's last two dimensions."""
+    return conj(x.mT)
+
+
+def _same_dtype(a: Any, b: Any) -> None:
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
+        x, y = (dtype_word(dtypes.from_numpy(v.dtype)) for v in (a, b))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+
+
+def _no_bool(a: Any, name: str) -> None:
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+
+
+# ------------------------------------------------------------------ two factors
 
 
 def _mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices. Source: torch.mm."""
-    if input.ndim != 2:
-        raise RuntimeError("self must be a matrix")
-    if mat2.ndim != 2:
-        raise RuntimeError("mat2 must be a matrix")
-    if input.shape[1] != mat2.shape[0]:
+    """The product of two matrices, (n, m) by (m, p). Source: torch.mm."""
+    if input.ndim != 2 or mat2.ndim != 2:
+        raise RuntimeError("self must be a matrix" if input.ndim != 2 else "mat2 must be a matrix")
+    _fits(input, mat2)
+    return _multiply(input, mat2)
+
+
+def _fits(a: Any, b: Any) -> None:
+    if a.shape[1] != b.shape[0]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({input.shape[0]}x{input.shape[1]} and "
-            f"{mat2.shape[0]}x{mat2.shape[1]})"
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
         )
-    if input.dtype is not mat2.dtype and input.dtype != mat2.dtype:
-        from ..core.tensor import dtype_word
-        from ..dtypes import from_numpy
-
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {dtype_word(from_numpy(input.dtype))} != "
-            f"{dtype_word(from_numpy(mat2.dtype))}"
-        )
-    return input.dot(mat2)
+    _same_dtype(a, b)
+    _no_bool(a, "addmm_impl_cpu_")
 
 
-def _product(a: Any, b: Any) -> Any:
-    return _mm(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else mm(a, b)
+def _by_columns(g: Any, input: Any) -> Any:
+    return _multiply(conj(g.T), input).T if g.dtype.kind != "c" else conj(_multiply(conj(g.T), input)).T
 
 
 mm = bilinear(
-    "mm", _mm, left=lambda g, mat2: _product(g, H(mat2)), right=lambda g, input: _product(H(input), g)
-)  # fmt: skip
+    "mm",
+    _mm,
+    left=lambda g, mat2: product(g, H(mat2)),
+    right=lambda g, input: product(H(input), g),
+    right_columns=_by_columns,
+)
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of two matrices as values: arrays at once, else by the op."""
+    return _multiply(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else mm(a, b)
+
+
+def _bmm(input: Any, mat2: Any) -> Any:
+    """The products of two batches of matrices, (b, n, m) by (b, m, p). Source: torch.bmm."""
+    if input.ndim != 3 or mat2.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor" if input.ndim != 3 else "batch2 must be a 3D tensor")
+    want = [input.shape[0], input.shape[2]]
+    if list(mat2.shape[:2]) != want:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {list(mat2.shape[:2])}."
+        )
+    if input.dtype != mat2.dtype:
+        x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, mat2))
+        raise RuntimeError(f"expected scalar type {x} but found {y}")
+    _no_bool(input, "baddbmm_with_gemm")
+    return _multiply(input, mat2)
+
+
+def batched_product(a: Any, b: Any) -> Any:
+    return _multiply(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else bmm(a, b)
+
+
+bmm = bilinear(
+    "bmm",
+    _bmm,
+    left=lambda g, mat2: batched_product(g, H(mat2)),
+    right=lambda g, input: batched_product(H(input), g),
+)
+
+
+def _mv(input: Any, vec: Any) -> Any:
+    """A matrix (n, m) times a vector (m). Source: torch.mv."""
+    if input.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), "
+            f"vec ({vec.shape[0]})"
+        )
+    if input.dtype != vec.dtype:
+        x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, vec))
+        raise RuntimeError(f"expected scalar type {x} but found {y}")
+    _no_bool(input, "addmv_impl_cpu")
+    return _multiply(input, vec)
+
+
+mv = bilinear(
+    "mv",
+    _mv,
+    left=lambda g, vec: g.reshape((-1, 1)) * conj(vec).reshape((1, -1)),
+    right=lambda g, input: mv(H(input), g),
+)
+
+
+def _dot(input: Any, tensor: Any) -> Any:
+    """The sum of the products of two vectors' elements. Source: torch.dot."""
+    _vectors(input, tensor)
+    return np.asarray(_multiply(input, tensor))
+
+
+def _vectors(a: Any, b: Any, name: str = "dot") -> None:
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype != b.dtype:
+        x, y = (dtypes.from_numpy(v.dtype).legacy for v in (a, b))
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {x} and {y}")
+    if a.shape != b.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number "
+            f"of elements, but got {a.shape[0]} and {b.shape[0]} elements respectively"
+        )
+    _no_bool(a, name)
+
+
+dot = bilinear("dot", _dot, left=lambda g, tensor: g * conj(tensor), right=lambda g, input: g * conj(input))
+
+
+def _vdot(input: Any, other: Any) -> Any:
+    """The sum of the products of the first vector's conjugates and the second's elements. Source: torch.vdot."""
+    _vectors(input, other)
+    return np.asarray(_multiply(input.conj() if input.dtype.kind == "c" else input, other))
+
+
+vdot = Op(
+    "vdot",
+    _vdot,
+    vjp={"input": lambda g, other: conj(g) * other, "other": lambda g, input: g * input},
+    jvp={"input": lambda t, other: vdot(t, other), "other": lambda t, input: vdot(input, t)},
+).call
+
+
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The products of all pairs of elements of two vectors, (n) and (m) to (n, m). Source: torch.outer."""
+    for name, v in (("self", input), ("vec2", vec2)):
+        if v.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
+    return mul(input.reshape((-1, 1)), vec2, out=out)
+
+
+ger = outer
+
+
+# ------------------------------------------------------------------ any ranks
 
 
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The matrix product of two tensors; vectors and batches as PyTorch treats them. Source: torch.matmul."""
-    return mm(input, other)
+    """The matrix product of two tensors; vectors and batches as PyTorch treats them. Source: torch.matmul.
+
+    Two vectors give their dot product, a matrix and a vector a vector, and leading dimensions are batches that
+    broadcast.
+    """
+    if not isinstance(other, Tensor):
+        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    r = _matmul(input, other)
+    if out is None:
+        return r
+    from ..core.inplace import write_out
+
+    return write_out(mm.op, r._a, out, r.requires_grad)  # type: ignore[attr-defined]
+
+
+def _matmul(input: Any, other: Any) -> Any:
+    n, m = input.ndim, other.ndim
+    if n == 2 and m == 2:
+        return mm(input, other)
+    if n == 0 or m == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
+    if n == 1 and m == 1:
+        return dot(input, other)
+    if n == 2 and m == 1:
+        return mv(input, other)
+    if n == 1 and m == 2:
+        return mm(input.unsqueeze(0), other).squeeze(0)
+    if m <= 2:  # one product with the batch laid out as rows
+        rows = reshape(input, (-1, input.shape[-1])) if input.numel() else input.reshape((_rows(input), input.shape[-1]))
+        if m == 1:
+            return unsafe_view(mv(rows, other), tuple(input.shape[:-1]))
+        return unsafe_view(mm(rows, other), (*input.shape[:-1], other.shape[1]))
+    if n <= 2:
+        other_t = other.mT
+        if n == 1:
+            rows = reshape(other_t, (_rows(other_t), other_t.shape[-1]))
+            return unsafe_view(mv(rows, input), (*other.shape[:-2], other.shape[-1]))
+        return _matmul(other_t, input.t()).mT.contiguous()
+    lead = broadcast_shapes(tuple(input.shape[:-2]), tuple(other.shape[:-2]))
+    a = input if n > 1 else input.unsqueeze(0)
+    p, q = tuple(a.shape[-2:]), tuple(other.shape[-2:])
+    count = 1
+    for d in lead:
+        count *= d
+    x = reshape(a.expand((*lead, *p)), (count, *p))
+    y = reshape(other.expand((*lead, *q)), (count, *q))
+    r = unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
+    return r if n > 1 else r.squeeze(-2)
+
+
+def _rows(x: Any) -> int:
+    n = 1
+    for d in x.shape[:-1]:
+        n *= d
+    return n
+
+
+unsafe_view = Op(
+    "unsafe_view",
+    lambda input, shape: input.reshape(shape),
+    vjp={"input": lambda g, input_shape: reshape(g, input_shape)},
+    jvp="linear",
+    out_arg=False,
+).call
 
 
 def __matmul__(self: Tensor, other: Any) -> Any:
-    if isinstance(other, Tensor):
-        return matmul(self, other)
-    return NotImplemented
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
-OPERATORS = {"__matmul__": __matmul__}
+def __rmatmul__(self: Tensor, other: Any) -> Any:
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+OPERATORS = {"__matmul__": __matmul__, "__rmatmul__": __rmatmul__}
+
+
+# ------------------------------------------------------------------ added to something
+
+
+def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (mat1 @ mat2), input broadcast. Source: torch.addmm."""
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        raise RuntimeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix, got {(mat1 if mat1.ndim != 2 else mat2).ndim}-D tensor")  # fmt: skip
+    _fits(mat1, mat2)
+    return _combine(input, _multiply(mat1, mat2), beta, alpha)
+
+
+def _combine(input: Any, p: Any, beta: Any, alpha: Any) -> Any:
+    if alpha != 1:
+        p = p * p.dtype.type(alpha)
+    if beta == 0:
+        return p
+    if input.dtype != p.dtype:
+        x, y = (dtype_word(dtypes.from_numpy(v.dtype)) for v in (input, p))
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {x} and {y}")
+    try:
+        shape = np.broadcast_shapes(input.shape, p.shape)
+    except ValueError:
+        shape = None
+    if shape != p.shape:
+        d = next(
+            (i for i in range(1, min(input.ndim, p.ndim) + 1) if input.shape[-i] not in (1, p.shape[-i])), p.ndim
+        )
+        if input.ndim > p.ndim:
+            raise RuntimeError(
+                f"expand({_expand_word(input)}, size={list(p.shape)}): the number of sizes provided ({p.ndim}) must be "
+                f"greater or equal to the number of dimensions in the tensor ({input.ndim})"
+            )
+        raise RuntimeError(
+            f"The expanded size of the tensor ({p.shape[-d]}) must match the existing size ({input.shape[-d]}) at "
+            f"non-singleton dimension {p.ndim - d}.  Target sizes: {list(p.shape)}.  Tensor sizes: "
+            f"{list(input.shape)}"
+        )
+    if p.base is None and p.flags.writeable and alpha == 1:
+        return np.add(p, input if beta == 1 else input * p.dtype.type(beta), out=p)
+    return p + (input if beta == 1 else input * p.dtype.type(beta))
+
+
+def _expand_word(a: Any) -> str:
+    from ..core.errors import type_word
+
+    return f"{type_word(a.dtype)}{{{list(a.shape)}}}"
+
+
+def scaled(x: Any, factor: Any) -> Any:
+    """A value times the conjugate of a number that is mostly 1."""
+    return x if factor == 1 else x * (factor.conjugate() if isinstance(factor, complex) else factor)
+
+
+def _added(name: str, forward: Any, first: str, second: str, multiply: Any, left: Any, right: Any) -> Any:
+    """An op beta * input + alpha * multiply(first, second)."""
+    values: dict[str, Any] = {
+        "input": lambda g, input_shape, beta: sum_to(scaled(g, beta), input_shape),
+        first: _rule(left, ["g", second, "alpha"]),
+        second: _rule(right, ["g", first, "alpha"]),
+    }
+    forwards: dict[str, Any] = {
+        "input": lambda t, beta: t if beta == 1 else t * beta,
+        first: _rule(lambda t, y, alpha: _times(multiply(t, y), alpha), ["t", second, "alpha"]),
+        second: _rule(lambda t, x, alpha: _times(multiply(x, t), alpha), ["t", first, "alpha"]),
+    }
+    return Op(name, forward, vjp=values, jvp=forwards).call
+
+
+def _times(x: Any, alpha: Any) -> Any:
+    return x if alpha == 1 else x * alpha
+
+
+def _rule(fn: Any, names: list[str]) -> Any:
+    from ..core.op import named
+
+    return named(lambda *values: fn(*values), names)
+
+
+addmm = Op(
+    "addmm",
+    _addmm,
+    vjp={
+        "input": lambda g, input_shape, beta: sum_to(scaled(g, beta), input_shape),
+        "mat1": lambda g, mat2, alpha: scaled(product(g, H(mat2)), alpha),
+        "mat2": lambda g, mat1, mat2_geometry, alpha: scaled(_right_cotangent(g, mat1, mat2_geometry), alpha),
+    },
+    jvp={
+        "input": lambda t, beta: _times(t, beta),
+        "mat1": lambda t, mat2, alpha: _times(mm(t, mat2), alpha),
+        "mat2": lambda t, mat1, alpha: _times(mm(mat1, t), alpha),
+    },
+).call
+
+
+def _right_cotangent(g: Any, mat1: Any, geometry: Any) -> Any:
+    """The second factor's cotangent, laid out by columns if the factor is."""
+    stride = geometry[1]
+    if g.__class__ is ndarray and stride[0] == 1 and stride[1] != 1:
+        return _by_columns(g, mat1)
+    return product(H(mat1), g)
+
+
+def _addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (mat @ vec). Source: torch.addmv."""
+    return _combine(input, _mv(mat, vec), beta, alpha)
+
+
+addmv = _added(
+    "addmv", _addmv, "mat", "vec", mv,
+    lambda g, vec, alpha: scaled(g.reshape((-1, 1)) * conj(vec).reshape((1, -1)), alpha),
+    lambda g, mat, alpha: scaled(mv(H(mat), g), alpha),
+)  # fmt: skip
+
+
+def _addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * outer(vec1, vec2). Source: torch.addr."""
+    for n, v in (("vec1", vec1), ("vec2", vec2)):
+        if v.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {n}, but got {v.ndim}-D")
+    r = vec1[:, None] * vec2[None, :]
+    dt = dtypes.promote_types(dtypes.from_numpy(input.dtype), dtypes.from_numpy(r.dtype)).np
+    return _combine(input.astype(dt), r.astype(dt), beta, alpha)
+
+
+addr = _added(
+    "addr", _addr, "vec1", "vec2", outer,
+    lambda g, vec2, alpha: scaled(mv(g, conj(vec2)), alpha),
+    lambda g, vec1, alpha: scaled(mv(g.mT, conj(vec1)), alpha),
+)  # fmt: skip
+
+
+def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
+    return _combine(input, _bmm(batch1, batch2), beta, alpha)
+
+
+baddbmm = _added(
+    "baddbmm", _baddbmm, "batch1", "batch2", bmm,
+    lambda g, y, alpha: scaled(batched_product(g, H(y)), alpha),
+    lambda g, x, alpha: scaled(batched_product(H(x), g), alpha),
+)  # fmt: skip
+
+
+def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * sum over the batch of batch1 @ batch2. Source: torch.addbmm."""
+    return _combine(input, _bmm(batch1, batch2).sum(0), beta, alpha)
+
+
+def _expand(g: Any, n: int) -> Any:
+    from ..core.broadcast import expand_to
+
+    return expand_to(g.reshape((1, *tuple(g.shape))), (n, *tuple(g.shape)))
+
+
+addbmm = _added(
+    "addbmm", _addbmm, "batch1", "batch2", lambda x, y: bmm(x, y).sum(0),
+    lambda g, y, alpha: scaled(batched_product(_expand(g, y.shape[0]), H(y)), alpha),
+    lambda g, x, alpha: scaled(batched_product(H(x), _expand(g, x.shape[0])), alpha),
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------ composites
+
+
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The sum of products over the last dimensions of both. Source: torch.inner."""
+    if input.ndim == 0 or other.ndim == 0:
+        return mul(input, other, out=out)
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    x, y = reshape(input, (-1, input.shape[-1])), reshape(other, (-1, other.shape[-1]))
+    r = mm(x, t(y))
+    r = reshape(r, (*input.shape[:-1], *other.shape[:-1]))
+    return r if out is None else out.copy_(r)
+
+
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product. Source: torch.kron."""
+    n = max(input.ndim, other.ndim)
+    p = (1,) * (n - input.ndim) + tuple(input.shape)
+    q = (1,) * (n - other.ndim) + tuple(other.shape)
+    x = reshape(input, tuple(d for s in p for d in (s, 1)))
+    y = reshape(other, tuple(d for s in q for d in (1, s)))
+    r = unsafe_view(x * y, tuple(a * b for a, b in zip(p, q, strict=True)))
+    return r if out is None else out.copy_(r)
+
+
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of several matrices, in the cheapest order. Source: torch.chain_matmul."""
+    r = multi_dot(list(matrices))
+    return r if out is None else out.copy_(r)
+
+
+def multi_dot(tensors: list[Any]) -> Any:
+    """The product of several matrices, in the order that takes the fewest multiplications. Source:
+    torch.linalg.multi_dot."""
+    n = len(tensors)
+    if n < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(n))
+    first, last = tensors[0], tensors[-1]
+    mats = list(tensors)
+    if first.ndim == 1:
+        mats[0] = first.unsqueeze(0)
+    if last.ndim == 1:
+        mats[-1] = last.unsqueeze(-1)
+    sizes = [m.shape[0] for m in mats] + [mats[-1].shape[1]]
+    cost = [[0] * n for _ in range(n)]
+    cut = [[0] * n for _ in range(n)]
+    for width in range(1, n):
+        for i in range(n - width):
+            j = i + width
+            options = [
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            ]
+            cost[i][j], cut[i][j] = min(options)
+
+    def take(i: int, j: int) -> Any:
+        return mats[i] if i == j else mm(take(i, cut[i][j]), take(cut[i][j] + 1, j))
+
+    r = take(0, n - 1)
+    if first.ndim == 1:
+        r = r.squeeze(0)
+    if last.ndim == 1:
+        r = r.squeeze(-1)
+    return r
+
+

@@ -1,0 +1,261 @@
+"""Contractions by index: einsum and tensordot, as permutations around batched products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.tensor import Tensor
+from .matmul import bmm
+from .shape import permute, reshape, view
+
+__all__ = ["einsum", "tensordot"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def einsum(*args: Any) -> Any:
+    """Products of tensors summed over the indices that the output leaves out.
+
+    einsum("ij,jk->ik", x, y) is sum_j x[i, j] * y[j, k]. Repeated indices of one operand take its diagonal, `...` stands
+    for dimensions that broadcast, and without `->` the output has the indices that occur once, in alphabetical
+    order. Operands may also be given with lists of integers: einsum(x, [0, 1], y, [1, 2], [0, 2]).
+
+    **Raises** RuntimeError for a malformed equation or sizes that do not fit. Source: torch.einsum.
+
+    >>> import tidu as torch
+    >>> torch.einsum("ij,j->i", torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 10.]))
+    tensor([21., 43.])
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        equation, operands = _from_lists(args)
+    else:
+        equation, operands = args[0], list(args[1:])
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = list(operands[0])
+    inputs, output = _parse(equation, operands)
+    return _contract(inputs, output, operands)
+
+
+def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    def word(labels: Any) -> str:
+        out = ""
+        for s in labels:
+            if s is Ellipsis:
+                out += "..."
+            elif 0 <= s < 52:
+                out += ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")[s]
+            else:
+                raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+        return out
+
+    operands = list(args[0 : len(args) - len(args) % 2 : 2])
+    equation = ",".join(word(s) for s in args[1::2][: len(operands)])
+    if len(args) % 2:
+        equation += "->" + word(args[-1])
+    return equation, operands
+
+
+def _parse(equation: str, operands: list[Any]) -> tuple[list[list[str]], list[str]]:
+    """The labels of each operand's dimensions and of the output's; dimensions of `...` are labelled "0", "1", ..."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    words = left.split(",")
+    if len(words) > len(operands):
+        raise ValueError("einsum(): fewer operands were provided than specified in the equation")
+    if len(words) < len(operands):
+        raise ValueError("einsum(): more operands were provided than specified in the equation")
+    inputs: list[list[str]] = []
+    widest = 0
+    for i, (word, x) in enumerate(zip(words, operands, strict=True)):
+        labels = _labels(word, f"for operand {i}")
+        named = len([c for c in labels if c != "..."])
+        free = x.ndim - named
+        if "..." in labels:
+            if free < 0:
+                raise RuntimeError(
+                    f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions "
+                    f"({x.ndim}) for operand {i}"
+                )
+            widest = max(widest, free)
+        elif free:
+            more = "does not match" if free > 0 else "does not match"
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) {more} the number of dimensions "
+                f"({x.ndim}) for operand {i} and no ellipsis was given"
+            )
+        inputs.append(labels)
+    for labels, x in zip(inputs, operands, strict=True):
+        if "..." in labels:
+            free = x.ndim - (len(labels) - 1)
+            at = labels.index("...")
+            labels[at : at + 1] = [str(k) for k in range(widest - free, widest)]
+    if arrow:
+        output = _labels(right, "for the output")
+        if "..." in output:
+            at = output.index("...")
+            output[at : at + 1] = [str(k) for k in range(widest)]
+        for c in output:
+            if output.count(c) > 1:
+                raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+            if c.isalpha() and not any(c in labels for labels in inputs):
+                raise RuntimeError(
+                    f"einsum(): output subscript {c} does not appear in the equation for any input operand"
+                )
+    else:
+        every = [c for labels in inputs for c in labels]
+        once = sorted({c for c in every if c.isalpha() and every.count(c) == 1})
+        output = [str(k) for k in range(widest)] + once
+    return inputs, output
+
+
+def _labels(word: str, where: str) -> list[str]:
+    out: list[str] = []
+    i = 0
+    while i < len(word):
+        if word[i] == ".":
+            if word[i : i + 3] != "..." or "..." in out:
+                raise RuntimeError(f"einsum(): found '.' {where} that is not part of any ellipsis")
+            out.append("...")
+            i += 3
+            continue
+        if word[i] not in _LETTERS:
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must be in [a-zA-Z]"
+            )
+        out.append(word[i])
+        i += 1
+    return out
+
+
+def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -> Any:
+    sizes: dict[str, int] = {}
+    for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
+        for c, n in zip(labels, x.shape, strict=True):
+            have = sizes.get(c, 1)
+            if n != 1 and have not in (1, n):
+                raise RuntimeError(
+                    f"einsum(): subscript {c if c.isalpha() else '...'} has size {n} for operand {i} which does not "
+                    f"broadcast with previously seen size {have}"
+                )
+            if c not in sizes or n != 1:
+                sizes[c] = n
+    order = output + [c for c in dict.fromkeys(c for labels in inputs for c in labels) if c not in output]
+    full = [_align(x, labels, order) for labels, x in zip(inputs, operands, strict=True)]
+    n_out = len(output)
+    last = {c: max(k for k, labels in enumerate(inputs) if c in labels) for c in order[n_out:]}
+    result = full[0]
+    gone = [order.index(c) for c, k in last.items() if k == 0]
+    if gone:
+        result = result.sum(gone, keepdim=True)
+    for k, x in enumerate(full[1:], 1):
+        summed = [order.index(c) for c, at in last.items() if at == k]
+        result = _pair(result, x, summed)
+    return view(result, tuple(result.shape[:n_out])) if len(order) > n_out else result
+
+
+def _align(x: Any, labels: list[str], order: list[str]) -> Any:
+    """An operand with one dimension a label, in the common order, of size one where it lacks the label."""
+    labels = list(labels)
+    for c in dict.fromkeys(labels):
+        while labels.count(c) > 1:
+            a = labels.index(c)
+            b = labels.index(c, a + 1)
+            if x.shape[a] != x.shape[b]:
+                raise RuntimeError(
+                    f"einsum(): subscript {c} is repeated for operand 0 but the sizes don't match, {x.shape[b]} != "
+                    f"{x.shape[a]}"
+                )
+            x = x.diagonal(0, a, b).movedim(-1, a)
+            del labels[b]
+    present = [c for c in order if c in labels]
+    where = [labels.index(c) for c in present]
+    if where != list(range(len(where))):
+        x = permute(x, tuple(where))
+    for i, c in enumerate(order):
+        if c not in labels:
+            x = x.unsqueeze(i)
+    return x
+
+
+def _pair(x: Any, y: Any, summed: list[int]) -> Any:
+    """The product of two aligned tensors, summed over some dimensions, which stay with size one."""
+    if not summed:
+        return x * y
+    n = x.ndim
+    both, left, right, inner = [], [], [], []
+    for d in range(n):
+        a, b = x.shape[d] != 1, y.shape[d] != 1
+        if d in summed:
+            if a and b:
+                inner.append(d)
+            elif a:
+                x = x.sum(d, keepdim=True)
+            elif b:
+                y = y.sum(d, keepdim=True)
+        elif a and b:
+            both.append(d)
+        elif a:
+            left.append(d)
+        else:
+            right.append(d)
+    rest = [d for d in summed if d not in inner]
+
+    def size(t: Any, dims: list[int]) -> int:
+        k = 1
+        for d in dims:
+            k *= t.shape[d]
+        return k
+
+    shape = [x.shape[d] if x.shape[d] != 1 else y.shape[d] for d in both + left] + [y.shape[d] for d in right]
+    p = reshape(permute(x, (*both, *left, *inner, *right, *rest)), (size(x, both), size(x, left), size(x, inner)))
+    q = reshape(permute(y, (*both, *inner, *right, *left, *rest)), (size(y, both), size(y, inner), size(y, right)))
+    r = reshape(bmm(p, q), (*shape, *[1] * len(summed)))
+    place = both + left + right + inner + rest
+    return permute(r, tuple(place.index(d) for d in range(n)))
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over the two lists of
+    dimensions given. Source: torch.tensordot."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())  # type: ignore[attr-defined]
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        da, db = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        da, db = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(da) != len(db):
+        raise RuntimeError("both dimension lists should have same length")
+    da, db = [d % a.ndim for d in da], [d % b.ndim for d in db]
+    for p, q in zip(da, db, strict=True):
+        if a.shape[p] == 1:
+            b = b.sum(q, keepdim=True)
+        elif b.shape[q] == 1:
+            a = a.sum(p, keepdim=True)
+        elif a.shape[p] != b.shape[q]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.shape[p]} in dim {p} and second has size "
+                f"{b.shape[q]} in dim {q}"
+            )
+    fa, fb = [d for d in range(a.ndim) if d not in da], [d for d in range(b.ndim) if d not in db]
+    n = 1
+    for d in da:
+        n *= a.shape[d]
+    x = reshape(permute(a, (*fa, *da)), (-1, n) if a.numel() else (_count(a, fa), n))
+    y = reshape(permute(b, (*db, *fb)), (n, -1) if b.numel() else (n, _count(b, fb)))
+    r = reshape(x.mm(y), (*[a.shape[d] for d in fa], *[b.shape[d] for d in fb]))
+    return r if out is None else out.copy_(r)
+
+
+def _count(x: Any, dims: list[int]) -> int:
+    n = 1
+    for d in dims:
+        n *= x.shape[d]
+    return n
