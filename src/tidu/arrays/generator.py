@@ -8,6 +8,7 @@ and tempering can be undone. A sampler that cannot know how many words it will u
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -78,6 +79,12 @@ class WordStream:
             self.normal: float | None = None  # the second one of a pair, waiting to be handed out
             if self._source is not None:
                 self._source.seed(self._seed & 0xFFFFFFFF)
+
+    def restart_at_random(self) -> int:
+        """Start afresh from a seed of the operating system's choice, and return it."""
+        seed = int.from_bytes(os.urandom(8), "little")
+        self.restart(seed)
+        return seed
 
     @property
     def seed(self) -> int:

@@ -1,0 +1,116 @@
+"""What the samplers share: the order in which a tensor is filled, arguments, and the op of a sampler."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.broadcast import sum_to
+from ..core.linear import linear
+from ..core.modes import state
+from ..core.op import Op, named
+from ..core.tensor import Tensor
+from ..core.views import live_node
+from ._make import as_dtype, finish, made, np_dtype
+
+Array = np.ndarray[Any, Any]
+Draw = Callable[[Sequence[int]], Array]
+
+C_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long",
+    "uint16": "unsigned short", "uint32": "unsigned int", "uint64": "unsigned long", "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+}  # fmt: skip
+
+
+def fill(a: Array, draw: Draw) -> Array:
+    """Numbers for the places of `a` in the order in which they lie in memory, which is PyTorch's order."""
+    if a.flags.c_contiguous:
+        return draw(a.shape)
+    order = sorted(range(a.ndim), key=lambda k: -a.strides[k])
+    back = sorted(range(a.ndim), key=order.__getitem__)
+    return draw([a.shape[k] for k in order]).transpose(back)
+
+
+def factory(
+    shape: tuple[int, ...], d: Any, draw: Callable[..., Array], out: Any, requires_grad: Any, fn: str
+) -> Tensor:
+    """The tensor that a factory returns; draw(shape, dtype, contiguous) gives its numbers."""
+    if out is None:
+        return made(draw(shape, d, True), requires_grad)
+    if live_node(out) is True and state.grad:
+        raise RuntimeError(
+            f"aten::{fn}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    a = out._a
+    place = a if a.shape == shape else np.empty(shape, a.dtype)
+    contiguous = place.flags.c_contiguous
+    return finish(fill(place, lambda s: draw(s, a.dtype, contiguous)), out, requires_grad)
+
+
+def dtype_for(dtype: Any, out: Any, fn: str, default: Any = None) -> Any:
+    """The NumPy dtype of a factory's result; that of `out` must not contradict."""
+    if out is None:
+        return default if dtype is None and default is not None else np_dtype(dtype, fn)
+    if dtype is not None and as_dtype(dtype, fn) is not out.dtype:
+        want = as_dtype(dtype, fn)
+        raise RuntimeError(f"dtype {want.legacy} does not match dtype of out parameter ({out.dtype.legacy})")
+    return out._a.dtype
+
+
+def float_arg(value: Any, fn: str, name: str, position: int) -> float:
+    if isinstance(value, (float, int, np.number)):
+        return float(value)
+    if isinstance(value, Tensor) and not value.ndim:
+        return float(value._a)
+    raise TypeError(f"{fn}(): argument '{name}' (position {position}) must be float, not {type(value).__name__}")
+
+
+def int_arg(value: Any, fn: str, name: str, position: int) -> int:
+    try:
+        n = int(value._a) if isinstance(value, Tensor) and value._a.dtype.kind in "iu" else operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"{fn}(): argument '{name}' (position {position}) must be int, not {kind}") from None
+    if not -(1 << 63) <= n < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    return n
+
+
+def unsupported(kernel: str, d: dtypes.dtype) -> NotImplementedError:
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{d.legacy}'")
+
+
+def floating(a: Array, kernel: str, complex_too: bool = False) -> dtypes.dtype:
+    """The dtype of `a`, which must be a floating one; the error names the kernel."""
+    d = dtypes.from_numpy(a.dtype)
+    if d.category != dtypes.FLOATING and not (complex_too and d.category == dtypes.COMPLEX):
+        raise unsupported(kernel, d)
+    return d
+
+
+def _zeros(input: Any) -> Any:
+    return np.zeros_like(input)
+
+
+_zero = linear("zero_cotangent", _zeros, lambda g: _zero(g), register=False)
+
+
+def sampler(name: str, forward: Callable[..., Any], node: str | None, *tensors: str) -> Op:
+    """An op that draws: `random`, so neither to be computed once for several calls nor ahead of time.
+
+    It passes zeros on to its tensor arguments; without a node it is not differentiable at all.
+    """
+    rules = {t: _zero_rule(t) for t in tensors or ("input",)} if node else None
+    op = Op(name, forward, rules, node=node, register=False)
+    op.random = True  # type: ignore[attr-defined]
+    return op
+
+
+def _zero_rule(tensor: str) -> Callable[..., Any]:
+    return named(lambda g, shape: sum_to(_zero(g), shape), ["g", tensor + "_shape"])
