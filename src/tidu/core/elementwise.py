@@ -50,6 +50,7 @@ def NEG() -> int:
 class ElementwiseOp(Op):
     kind = "elementwise"
     ufunc: Any = None
+    complex_case: Any = None  # another op, for complex inputs
 
     def __init__(
         self,
@@ -105,6 +106,18 @@ class ElementwiseOp(Op):
         call.__doc__ = self.forward.__doc__
         return _finish(self, call)
 
+    def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        if self.complex_case is not None and self.for_args(args) is not self:
+            return self.complex_case.general(args, out)
+        return super().general(args, out)
+
+    def for_args(self, args: Sequence[Any]) -> Op:
+        if self.complex_case is not None:
+            for i in self.positions:
+                if kind_of(args[i]) == "c":
+                    return self.complex_case  # type: ignore[no-any-return]
+        return self
+
     def operator(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The general call behind Python's operators."""
         if isinstance(args[1], (Tensor, ndarray, np.generic, *Number)):
@@ -127,6 +140,14 @@ class ElementwiseOp(Op):
             if not (exact and type(full[i]) is int):
                 full[i] = as_array(full[i], d, d.np)
         return full
+
+
+def kind_of(x: Any) -> str:
+    """The letter of a value's NumPy kind: b, i, u, f, c, or V for bfloat16."""
+    d = getattr(x, "dtype", None)
+    if d is None:
+        return np.asarray(x).dtype.kind if isinstance(x, Number) else ""
+    return d.np.kind if isinstance(x, Tensor) else d.kind  # type: ignore[no-any-return]
 
 
 def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,7 +178,8 @@ def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
         return lambda t: t
     if p is NEG:
         return lambda t: -t
-    return _times(p) or (lambda t, *values: t * p(*values))
+    times = _times(p)
+    return (lambda t, *values: t * p(*values)) if times is None else (lambda t, *values: times(t, *values))
 
 
 def _times(p: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -338,12 +360,18 @@ def unary(
     *,
     policy: Policy = FLOATS,
     node: str | None = None,
+    complex_case: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """Declare an elementwise op of one input. `policy` says what integers become: floats unless told otherwise."""
+    """Declare an elementwise op of one input.
+
+    `policy` says what integers become: floats unless told otherwise. `complex_case` is another op, for complex inputs:
+    partials are those of a function that is complex-differentiable.
+    """
     op = ElementwiseOp(name, lambda input: ufunc(input), {"input": partial}, policy, node, "x")
     cls: Any = type(op.node_name, (UnaryNode,), {"__slots__": (), "op": op})
     reads = _reads(partial)
     save_x, save_out = "x" in reads, "out" in reads
+    op.complex_case = None if complex_case is None else complex_case.op  # type: ignore[attr-defined]
     op.ufunc, constant = ufunc, partial is ONE or partial is NEG
     if constant:
         cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})

@@ -32,7 +32,8 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
     """The in-place variant of an op: its first argument takes the result. `x.exp_()`, `x.add_(y)`."""
 
     def general(input: Any, *args: Any, **kw: Any) -> Any:
-        return apply_inplace(op, op.bind((input, *args), kw))
+        full = op.bind((input, *args), kw)
+        return apply_inplace(op.for_args(full), full)
 
     ufunc = getattr(op, "ufunc", None)
     if isinstance(ufunc, np.ufunc) and op.policy.plain:  # type: ignore[attr-defined]

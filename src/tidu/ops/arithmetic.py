@@ -2,47 +2,414 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..core.elementwise import NEG, ONE, binary, unary
-from ..core.promote import FLOATS, SAME
+from ..core.elementwise import NEG, ONE, binary, elementwise, unary
+from ..core.inplace import inplace, writes_plainly
+from ..core.modes import state
+from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
+from ..core.tensor import Tensor, tensor_of
+from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from ._refuse import refuse
 
-__all__ = ["add", "div", "divide", "mul", "multiply", "neg", "negative", "sub", "subtract", "true_divide"]
-METHODS = "add div divide mul multiply neg negative sub subtract true_divide"
-INPLACE = "mul neg"
+__all__ = [
+    "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
+    "fmod", "neg", "negative", "positive", "gcd", "lcm",
+]  # fmt: skip
+METHODS = (
+    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod neg negative positive gcd lcm "
+    "add_ sub_ subtract_ div_ divide_ true_divide_ floor_divide_ remainder_ fmod_"
+)
+INPLACE = "mul multiply neg negative gcd lcm"
+
+ndarray = np.ndarray
+
+
+def kind_of(x: Any) -> str:
+    """The letter of a value's NumPy kind: f, c, i, u, b; V for bfloat16."""
+    a = x._a if isinstance(x, Tensor) else x
+    return str(a.dtype.kind)
+
+
+# ------------------------------------------------------------------ + - *
+
+
+def check_sub(name: str, d: dtype, values: list[Any]) -> None:
+    """Subtraction refuses bools."""
+    bools = [isinstance(v, bool) or getattr(v, "dtype", None) in (np.dtype(bool), bool_) for v in values]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+
+
+def _reversed_subtract(x: Any, y: Any, out: Any = None) -> Any:
+    return np.subtract(y, x, out)
+
+
+SUBTRACTION = Policy(check=check_sub)
+NEGATION = refuse(
+    "b",
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead.",
+    error=RuntimeError,
+)
 
 mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x)
-neg = negative = unary("neg", np.negative, NEG, policy=SAME)
+neg = negative = unary("neg", np.negative, NEG, policy=NEGATION)
 _add = binary("add", np.add, ONE, ONE)
-_sub = binary("sub", np.subtract, ONE, NEG)
-_true_div = binary("div", np.true_divide, lambda y: 1 / y, lambda y, out: -out / y, policy=FLOATS)
+_sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION)
+_rsub = binary("rsub", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward1")
+_rsub_tensor = binary("rsub_tensor", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward0")
+
+
+def _times(a: Any, alpha: Any) -> Any:
+    return np.multiply(a, np.asarray(alpha).astype(a.dtype))
+
+
+_add_scaled = elementwise(
+    "add_scaled",
+    lambda input, other, alpha: np.add(input, _times(other, alpha)),
+    {"input": ONE, "other": lambda alpha: alpha},
+    node="AddBackward0",
+)
+_sub_scaled = elementwise(
+    "sub_scaled",
+    lambda input, other, alpha: np.subtract(input, _times(other, alpha)),
+    {"input": ONE, "other": lambda alpha: -alpha},
+    policy=SUBTRACTION,
+    node="SubBackward0",
+)
+_rsub_scaled = elementwise(
+    "rsub_scaled",
+    lambda input, other, alpha: np.subtract(other, _times(input, alpha)),
+    {"input": lambda alpha: -alpha, "other": ONE},
+    policy=SUBTRACTION,
+    node="RsubBackward1",
+)
+
+
+def check_alpha(input: Any, other: Any, alpha: Any) -> None:
+    """alpha must be of a category no higher than the result's."""
+    d = result_type([input, other]).category
+    if isinstance(alpha, bool):
+        if d != BOOL:
+            raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    elif d < FLOATING and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if d != COMPLEX and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
-    """input + alpha * other, broadcast together. Source: torch.add."""
-    return _add(input, other if alpha == 1 else mul(other, alpha), out=out)
+    """input + alpha * other, broadcast together.
+
+    **Raises** RuntimeError where shapes do not broadcast or alpha's type is above the result's.
+    Source: torch.add.
+
+    >>> import tidu as torch
+    >>> torch.add(torch.tensor([1, 2]), 10, alpha=3)
+    tensor([31, 32])
+    """
+    if alpha.__class__ is int and alpha == 1:
+        return _add(input, other, out=out)
+    check_alpha(input, other, alpha)
+    return _add_scaled(input, other, alpha, out=out)
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
-    """input - alpha * other, broadcast together. Source: torch.sub."""
-    return _sub(input, other if alpha == 1 else mul(other, alpha), out=out)
+    """input - alpha * other, broadcast together; not for bools. Source: torch.sub."""
+    if alpha.__class__ is int and alpha == 1:
+        return _sub(input, other, out=out)
+    check_alpha(input, other, alpha)
+    return _sub_scaled(input, other, alpha, out=out)
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
-    """input / other, broadcast together. Source: torch.div."""
-    return _true_div(input, other, out=out)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """other - alpha * input. Source: torch.rsub."""
+    if alpha.__class__ is int and alpha == 1:
+        return _rsub_tensor(input, other) if isinstance(other, Tensor) else _rsub(input, other)
+    check_alpha(input, other, alpha)
+    return _rsub_scaled(input, other, alpha)
 
 
-subtract, divide, true_divide = sub, div, div
+def _scaled_inplace(ufunc: Any, general: Callable[..., Any], x: Any, other: Any, alpha: Any) -> Any:
+    """x += alpha * other, as optimisers write it: at once where nothing is recorded."""
+    if alpha.__class__ is float or alpha.__class__ is int:
+        try:
+            a, b = x._a, other._a
+            if b.dtype is a.dtype and writes_plainly(x, a) and not (state.grad and other.requires_grad):
+                ufunc(a, np.multiply(b, scalar_of(alpha, a.dtype)), a)
+                x._v[0] += 1
+                return x
+        except (AttributeError, ValueError):
+            pass
+    check_alpha(x, other, alpha)
+    return general(x, other, alpha)
+
+
+_iadd, _isub = inplace(_add.op, "add_"), inplace(_sub.op, "sub_")  # type: ignore[attr-defined]
+_iadd_scaled = inplace(_add_scaled.op, "add_")  # type: ignore[attr-defined]
+_isub_scaled = inplace(_sub_scaled.op, "sub_")  # type: ignore[attr-defined]
+
+
+def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """In-place `add`. Source: torch.Tensor.add_."""
+    if alpha.__class__ is int and alpha == 1:
+        return _iadd(self, other)
+    return _scaled_inplace(np.add, _iadd_scaled, self, other, alpha)
+
+
+def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """In-place `sub`. Source: torch.Tensor.sub_."""
+    if alpha.__class__ is int and alpha == 1:
+        return _isub(self, other)
+    return _scaled_inplace(np.subtract, _isub_scaled, self, other, alpha)
+
+
+def positive(input: Any) -> Any:
+    """The tensor itself; not for bools. Source: torch.positive."""
+    if kind_of(input) == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ------------------------------------------------------------------ division
+
+
+def integer(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A division whose integers by zero are an error, as NumPy's are not."""
+
+    def divide(x: Any, y: Any) -> Any:
+        if y.dtype.kind in "iu" and not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        return fn(x, y)
+
+    return divide
+
+
+def _trunc_divide(x: Any, y: Any) -> Any:
+    if x.dtype.kind not in "iu":
+        return np.trunc(np.true_divide(x, y))
+    return np.asarray((x - np.fmod(x, y)) // y)
+
+
+def not_implemented(name: str) -> Callable[..., Any]:
+    """The rule of an op that PyTorch records but cannot differentiate."""
+
+    def rule(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+zeros = unary("no_gradient", np.zeros_like)
+
+
+def ZERO(g: Any) -> Any:
+    """The partial of a step function."""
+    return zeros(g)
+
+
+floor_kernel, trunc_kernel = integer(np.floor_divide), integer(_trunc_divide)
+NO_FLOOR = refuse("bc", "div_floor_cpu")
+_no_derivative = not_implemented("floor_divide")
+true_div = binary(
+    "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS
+)  # fmt: skip
+_div_none = binary(
+    "div_unrounded", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS,
+    node="DivBackward2",
+)  # fmt: skip
+_div_floor = binary("div_floor", floor_kernel, ZERO, ZERO, policy=NO_FLOOR, node="DivBackward2")
+_div_trunc = binary(
+    "div_trunc", trunc_kernel, ZERO, ZERO, policy=refuse("bc", "div_trunc_cpu"), node="DivBackward2"
+)  # fmt: skip
+_floor_divide = binary(
+    "floor_divide", floor_kernel, _no_derivative, _no_derivative, policy=NO_FLOOR, node="NotImplemented"
+)  # fmt: skip
+_ROUNDED = {"floor": _div_floor, "trunc": _div_trunc, None: _div_none}
+
+
+def _rounded(rounding_mode: Any) -> Any:
+    try:
+        return _ROUNDED[rounding_mode]
+    except (KeyError, TypeError):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        ) from None
+
+
+_UNSAID = object()
+
+
+def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None) -> Any:
+    """input / other, broadcast together; integers become floats.
+
+    **Arguments**
+        rounding_mode: None; "trunc" rounds towards zero, "floor" down, and both keep integers integers.
+
+    **Raises** RuntimeError for integers divided by zero with a rounding mode. Source: torch.div.
+    """
+    if rounding_mode is _UNSAID:
+        return true_div(input, other, out=out)
+    return _rounded(rounding_mode)(input, other, out=out)
+
+
+def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input / other, broadcast together. Source: torch.true_divide."""
+    return true_div(input, other, out=out)
+
+
+def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The largest integer not above input / other, in the inputs' dtype; no derivative. Source: torch.floor_divide."""
+    return _floor_divide(tensor_like(input, other), other, out=out)
+
+
+_idiv = inplace(true_div.op, "div_")  # type: ignore[attr-defined]
+_idiv_rounded = {mode: inplace(fn.op, "div_") for mode, fn in _ROUNDED.items()}  # type: ignore[attr-defined]
+_ifloor_divide = inplace(_floor_divide.op, "floor_divide_")  # type: ignore[attr-defined]
+
+
+def div_(self: Any, other: Any, *, rounding_mode: Any = _UNSAID) -> Any:
+    """In-place `div`. Source: torch.Tensor.div_."""
+    if rounding_mode is _UNSAID:
+        return _idiv(self, other)
+    _rounded(rounding_mode)
+    return _idiv_rounded[rounding_mode](self, other)
+
+
+def true_divide_(self: Any, other: Any) -> Any:
+    """In-place `true_divide`. Source: torch.Tensor.true_divide_."""
+    return _idiv(self, other)
+
+
+floor_divide_ = _ifloor_divide
+subtract, divide, subtract_, divide_ = sub, div, sub_, div_
+
+
+def tensor_like(number: Any, tensor: Any) -> Any:
+    """A number as a tensor that promotes like the number it is, beside `tensor`; a tensor as it is."""
+    if not isinstance(number, Number) or isinstance(number, np.generic):
+        return number
+    values = [tensor, number] if isinstance(tensor, Tensor) else [number]
+    return tensor_of(np.array(number).astype(result_type(values).np))
+
+
+# ------------------------------------------------------------------ remainders
+
+REMAINDER, FMOD = refuse("bc", "remainder_cpu"), refuse("bc", "fmod_cpu")
+_remainder_kernel, _fmod_kernel = integer(np.remainder), integer(np.fmod)
+
+
+def _remainder(number: str, node: str) -> Any:
+    return binary(
+        "remainder" + number, _remainder_kernel, ONE, lambda g, x, y: -g * _div_floor(x, y), policy=REMAINDER,
+        node=node,
+    )  # fmt: skip
+
+
+def _fmod(number: str, node: str) -> Any:
+    return binary(
+        "fmod" + number, _fmod_kernel, ONE, lambda g, x, y: -g * _div_trunc(x, y), policy=FMOD, node=node
+    )  # fmt: skip
+
+
+remainder_tensor, remainder_number = _remainder("", "RemainderBackward1"), _remainder("_number", "RemainderBackward0")
+fmod_tensor, fmod_number = _fmod("", "FmodBackward1"), _fmod("_number", "FmodBackward0")
+_no_remainder = not_implemented("remainder")
+_number_remainder = binary(
+    "remainder_of_number", lambda x, y: _remainder_kernel(y, x), _no_remainder, _no_remainder, policy=REMAINDER,
+    node="NotImplemented",
+)  # fmt: skip
+
+
+def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input - other * floor(input / other): the remainder with the sign of `other`, as Python's %.
+
+    d/dinput = 1, d/dother = -floor(input / other). **Raises** RuntimeError for integers modulo zero.
+    Source: torch.remainder.
+    """
+    if isinstance(input, Number) and isinstance(other, Tensor):
+        return _number_remainder(other, input, out=out)
+    return (remainder_tensor if isinstance(other, Tensor) else remainder_number)(input, other, out=out)
+
+
+def fmod(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input - other * trunc(input / other): the remainder with the sign of `input`, as C's fmod. Source: torch.fmod."""
+    return (fmod_tensor if isinstance(other, Tensor) else fmod_number)(input, other, out=out)
+
+
+_iremainder = inplace(remainder_tensor.op, "remainder_"), inplace(remainder_number.op, "remainder_")
+_ifmod = inplace(fmod_tensor.op, "fmod_"), inplace(fmod_number.op, "fmod_")
+
+
+def remainder_(self: Any, other: Any) -> Any:
+    """In-place `remainder`. Source: torch.Tensor.remainder_."""
+    return _iremainder[not isinstance(other, Tensor)](self, other)
+
+
+def fmod_(self: Any, other: Any) -> Any:
+    """In-place `fmod`. Source: torch.Tensor.fmod_."""
+    return _ifmod[not isinstance(other, Tensor)](self, other)
+
+
+gcd = binary("gcd", np.gcd, policy=refuse("bfc", "gcd_cpu", plain=False))
+lcm = binary("lcm", np.lcm, policy=refuse("bfc", "lcm_cpu", plain=False))
+
+# ------------------------------------------------------------------ operators
+
+
+def _operator(op_name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A Python operator from a function of its own: NotImplemented for operands that are no numbers or arrays."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, OPERANDS):
+            return fn(self, other)
+        return NotImplemented
+
+    operator.__name__ = operator.__qualname__ = op_name
+    return operator
+
+
+OPERANDS = (Tensor, ndarray, np.generic, *Number)
+
+
+def _rdiv(self: Any, other: Any) -> Any:
+    return self.reciprocal() * other
+
 
 OPERATORS = {
-    "__add__": _add,
-    "__radd__": _add,
-    "__sub__": _sub,
-    "__mul__": mul,
-    "__rmul__": mul,
-    "__truediv__": _true_div,
+    "__add__": _add.operator,  # type: ignore[attr-defined]
+    "__radd__": _add.operator,  # type: ignore[attr-defined]
+    "__iadd__": _operator("__iadd__", _iadd),
+    "__sub__": _sub.operator,  # type: ignore[attr-defined]
+    "__rsub__": _rsub.operator,  # type: ignore[attr-defined]
+    "__isub__": _operator("__isub__", _isub),
+    "__mul__": mul.operator,  # type: ignore[attr-defined]
+    "__rmul__": mul.operator,  # type: ignore[attr-defined]
+    "__imul__": _operator("__imul__", inplace(mul.op, "mul_")),  # type: ignore[attr-defined]
+    "__truediv__": true_div.operator,  # type: ignore[attr-defined]
+    "__div__": true_div.operator,  # type: ignore[attr-defined]
+    "__rtruediv__": _operator("__rtruediv__", _rdiv),
+    "__rdiv__": _operator("__rdiv__", _rdiv),
+    "__itruediv__": _operator("__itruediv__", _idiv),
+    "__idiv__": _operator("__idiv__", _idiv),
+    "__floordiv__": _floor_divide.operator,  # type: ignore[attr-defined]
+    "__rfloordiv__": _operator("__rfloordiv__", lambda self, other: floor_divide(other, self)),
+    "__ifloordiv__": _operator("__ifloordiv__", floor_divide_),
+    "__mod__": _operator("__mod__", remainder),
+    "__rmod__": _operator("__rmod__", lambda self, other: remainder(other, self)),
+    "__imod__": _operator("__imod__", remainder_),
     "__neg__": neg,
+    "__pos__": positive,
 }

@@ -1,17 +1,207 @@
-"""Unary math: exponentials, logarithms, trigonometry, rounding."""
+"""Unary math: exponentials, logarithms, trigonometry, rounding, signs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from ..core.elementwise import unary
+from ..arrays.elementwise import sigmoid as _sigmoid
+from ..core.elementwise import ONE, binary, elementwise, unary
+from ..core.inplace import inplace
+from ..core.op import Op
+from ..core.promote import SAME, Policy
+from ._refuse import refuse
+from .arithmetic import ZERO, not_implemented, zeros
+from .powers import rsqrt
 
-__all__ = ["cos", "exp", "log", "sin", "sqrt", "tanh"]
-METHODS = INPLACE = " ".join(__all__)
+__all__ = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan", "asin",
+    "acos", "atan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "arcsinh",
+    "arccosh", "arctanh", "sigmoid", "floor", "ceil", "trunc", "fix", "frac", "round", "deg2rad", "rad2deg", "abs",
+    "absolute", "sign", "sgn", "nextafter",
+]  # fmt: skip
+METHODS = " ".join(__all__) + " round_"
+INPLACE = " ".join(n for n in __all__ if n not in ("logaddexp", "logaddexp2", "round"))
+LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
+
+# ------------------------------------------------------------------ exponentials and logarithms
 
 exp = unary("exp", np.exp, lambda out: out)
-log = unary("log", np.log, lambda x: 1 / x)
+exp2 = unary("exp2", np.exp2, lambda g, out: g * out * LN2)
+expm1 = unary("expm1", np.expm1, lambda out: out + 1)
+log = unary("log", np.log, lambda g, x: g / x)
+log2 = unary("log2", np.log2, lambda g, x: g / (x * LN2))
+log10 = unary("log10", np.log10, lambda g, x: g / (x * LN10))
+log1p = unary("log1p", np.log1p, lambda g, x: g / (x + 1), node="Log1PBackward0")
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    if x.dtype.kind != "c":
+        return np.logaddexp(x, y)
+    swap = x.real < y.real  # the larger real part is taken out of the sum
+    high, low = np.where(swap, y, x), np.where(swap, x, y)
+    same = (x.real == y.real) & np.isinf(x.real)
+    return np.asarray(np.where(same, x, high + np.log1p(np.exp(low - high)))).astype(x.dtype)
+
+
+logaddexp = binary(
+    "logaddexp", _logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y)),
+    policy=refuse("bi", "logaddexp_cpu"),
+)  # fmt: skip
+logaddexp2 = binary(
+    "logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y)),
+    policy=refuse("bic", "logaddexp2_cpu"),
+)  # fmt: skip
+sigmoid = unary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
+
+# ------------------------------------------------------------------ trigonometry
+
 sin = unary("sin", np.sin, lambda x: cos(x))
 cos = unary("cos", np.cos, lambda x: -sin(x))
+tan = unary("tan", np.tan, lambda out: 1 + out * out)
+asin = arcsin = unary("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
+acos = arccos = unary("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
+atan = arctan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
+sinh = unary("sinh", np.sinh, lambda x: cosh(x))
+cosh = unary("cosh", np.cosh, lambda x: sinh(x))
 tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
-sqrt = unary("sqrt", np.sqrt, lambda out: 0.5 / out)
+asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
+atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
+_complex_acosh = unary("acosh_complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0")
+acosh = arccosh = unary("acosh", np.arccosh, lambda x: rsqrt(x * x - 1), complex_case=_complex_acosh)
+
+
+def _degrees(word: str, ufunc: Any, node: str, factor: float) -> Any:
+    message = f"{word} is not supported for complex tensors."
+    policy = refuse("c", message, floats=True, error=RuntimeError)
+    return unary(word, ufunc, lambda g: g * factor, node=node, policy=policy)
+
+
+deg2rad = _degrees("deg2rad", np.deg2rad, "Deg2RadBackward0", np.pi / 180)
+rad2deg = _degrees("rad2deg", np.rad2deg, "Rad2DegBackward0", 180 / np.pi)
+
+# ------------------------------------------------------------------ rounding
+
+
+def _whole(ufunc: Any) -> Callable[..., Any]:
+    """Integers are whole already."""
+
+    def fn(a: Any, out: Any = None) -> Any:
+        return a.copy() if a.dtype.kind in "iu" else ufunc(a) if out is None else ufunc(a, out)
+
+    return fn
+
+
+def _step(name: str, ufunc: Any) -> Any:
+    words = f"{name} is not supported for complex inputs"
+    return unary(name, _whole(ufunc), ZERO, policy=_rounding(name, words))
+
+
+def _rounding(name: str, words: str) -> Policy:
+    no_complex, no_bool = refuse("c", words).check, refuse("b", f"{name}_vml_cpu").check
+
+    def check(*given: Any) -> None:
+        no_complex(*given)  # type: ignore[misc]
+        no_bool(*given)  # type: ignore[misc]
+
+    return Policy(check=check)
+
+
+floor, ceil, trunc = _step("floor", np.floor), _step("ceil", np.ceil), _step("trunc", np.trunc)
+fix = trunc
+frac = unary("frac", lambda a: np.asarray(a - np.trunc(a)), ONE, policy=refuse("bic", "frac_cpu"))
+_round = unary("round", _whole(np.rint), ZERO, policy=_rounding("round", "round is not supported for complex inputs"))
+
+
+def _round_decimals(input: Any, decimals: int) -> Any:
+    scale = 10.0 ** abs_(decimals)
+    wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
+    got = np.rint(wide * scale) / scale if decimals >= 0 else np.rint(wide / scale) * scale
+    return np.asarray(got).astype(input.dtype)
+
+
+_round_to = elementwise(
+    "round_decimals", _round_decimals, {"input": ZERO}, node="RoundBackward1",
+    policy=refuse("bic", "round_vml_cpu", plain=False),
+)  # fmt: skip
+
+
+def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
+    """The nearest integer, ties to the even one; with `decimals`, the nearest multiple of 10**-decimals.
+
+    Its derivative is 0. Source: torch.round.
+
+    >>> import tidu as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, 2.4]))
+    tensor([0., 2., 2.])
+    """
+    return _round(input, out=out) if decimals == 0 else _round_to(input, decimals, out=out)
+
+
+_iround, _iround_to = inplace(_round.op, "round_"), inplace(_round_to.op, "round_")  # type: ignore[attr-defined]
+
+
+def round_(self: Any, *, decimals: int = 0) -> Any:
+    """In-place `round`. Source: torch.Tensor.round_."""
+    return _iround(self) if decimals == 0 else _iround_to(self, decimals)
+
+
+nextafter = binary(
+    "nextafter", np.nextafter, not_implemented("nextafter"), not_implemented("nextafter"),
+    policy=refuse("bic", "nextafter_cpu"),
+)  # fmt: skip
+
+# ------------------------------------------------------------------ absolute values and signs
+
+# Of complex numbers they have no complex derivative: |z| changes by the part of dz along z, sgn(z) = z / |z| by the
+# part across it.
+
+
+def _real(x: Any) -> Any:
+    return x.real
+
+
+def _across(v: Any, input: Any, out: Any) -> Any:
+    """The part of v at right angles to sgn(z), over |z|; 0 at 0. It is its own adjoint."""
+    from .selection import where
+
+    size = abs(input)
+    return where(size == 0, zeros(v), (v - _real(v * out.conj()) * out) / size)
+
+
+_complex_abs = Op(
+    "abs_complex",
+    lambda input: np.asarray(np.absolute(input)),
+    {"input": lambda g, input: g * sgn(input)},
+    {"input": lambda t, input: _real(t * sgn(input).conj())},
+    node="AbsBackward0",
+).call
+_complex_sgn = Op(
+    "sgn_complex",
+    lambda input: np.asarray(np.where(input == 0, 0, input / np.absolute(input))).astype(input.dtype),
+    {"input": lambda g, input, out: _across(g, input, out)},
+    {"input": lambda t, input, out: _across(t, input, out)},
+    node="SgnBackward0",
+).call
+
+abs_ = abs
+abs = absolute = unary(
+    "abs", np.absolute, lambda g, x: g * sgn(x), policy=refuse("b", "abs_cpu"), complex_case=_complex_abs
+)  # fmt: skip
+
+
+def _sign(a: Any, out: Any = None) -> Any:
+    return a.copy() if a.dtype.kind == "b" else np.sign(a) if out is None else np.sign(a, out)
+
+
+sign = unary(
+    "sign", _sign, ZERO,
+    policy=refuse(
+        "c", "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    ),
+)  # fmt: skip
+sgn = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
+
+OPERATORS = {"__abs__": abs}
