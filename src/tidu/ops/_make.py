@@ -1,7 +1,8 @@
-"""What the factories share: how they read sizes, dtypes and devices, and how they make the tensor."""
+"""What the factories share: how they read sizes, numbers, dtypes and devices, and how they make the tensor."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -15,9 +16,15 @@ from ..dtypes import dtype
 
 ndarray = np.ndarray
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+_C_TYPES = {
+    "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
 
 
-def made(a: Any, requires_grad: bool = False) -> Tensor:
+def made(a: Any, requires_grad: Any = False) -> Tensor:
     """A fresh tensor over an array, as a factory returns it."""
     t = new(Tensor)
     t._a = a
@@ -31,9 +38,24 @@ def made(a: Any, requires_grad: bool = False) -> Tensor:
 def want_grad(t: Tensor, on: Any) -> None:
     if on is not True:
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(on).__name__}")
-    if t._a.dtype.kind not in "fcV":
+    if dtypes.from_numpy(t._a.dtype).category < dtypes.FLOATING:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t._node = True
+
+
+def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
+    """The tensor over a factory's result, or `out` with the result written into it."""
+    if out is None:
+        return made(a, requires_grad)
+    from ..core.inplace import put_out
+
+    put_out(a, out)
+    if requires_grad:
+        want_grad(out, requires_grad)
+    return out  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------ dtypes and places
 
 
 def as_dtype(d: Any, fn: str) -> dtype:
@@ -47,9 +69,17 @@ def as_dtype(d: Any, fn: str) -> dtype:
 
 def np_dtype(d: Any, fn: str) -> Any:
     """The NumPy dtype for `dtype=`, the default type for None."""
+    return type_for(d, None, fn)
+
+
+def type_for(d: Any, out: Any, fn: str) -> Any:
+    """The NumPy dtype for `dtype=`: that of `out`, or the default type, where none is given."""
     if d is None:
-        return dtypes.get_default_dtype().np
-    return d.np if d.__class__ is dtype else as_dtype(d, fn).np
+        return dtypes.get_default_dtype().np if out is None else out._a.dtype
+    d = d if d.__class__ is dtype else as_dtype(d, fn)
+    if out is not None and out.dtype is not d:
+        raise RuntimeError(f"dtype {d.legacy} does not match dtype of out parameter ({out.dtype.legacy})")
+    return d.np
 
 
 def check_place(where: Any, pin_memory: bool = False, layout: Any = None) -> None:
@@ -61,64 +91,132 @@ def check_place(where: Any, pin_memory: bool = False, layout: Any = None) -> Non
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
             "on this system."
         )
-    if layout is not None:
-        check_layout(layout)
-
-
-def check_layout(layout: Any) -> None:
-    if str(layout) != "torch.strided":
+    if layout is not None and str(layout) != "torch.strided":
         raise RuntimeError(f"tidu has dense tensors only; layout {layout} is not available")
+
+
+# ------------------------------------------------------------------ sizes
 
 
 def sizes_of(args: tuple[Any, ...], size: Any, fn: str) -> tuple[int, ...]:
     """Sizes given as numbers, as one sequence, or by `size=`."""
-    if len(args) == 1 and not isinstance(args[0], int):
-        size = args[0]
-    elif args:
-        size = args
+    if args:
+        size = args[0] if len(args) == 1 else args
     elif size is None:
-        raise TypeError(f'{fn}() received an invalid combination of arguments - got (), but expected one of sizes')
-    return shape_of(size, fn)
+        raise TypeError(f'{fn}() missing 1 required positional arguments: "size"')
+    return shape_of(size, fn, True)
 
 
-def shape_of(size: Any, fn: str, name: str = "size") -> tuple[int, ...]:
-    """A sequence of sizes, checked; RuntimeError for negative ones."""
-    if isinstance(size, int):
+def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
+    """A sequence of sizes (or, with `single`, one number), checked."""
+    kind = size.__class__
+    if kind is not tuple and kind is not list and not isinstance(size, (tuple, list)):
+        if not single or not _is_index(size):
+            raise TypeError(f"{fn}(): argument 'size' (position 1) must be tuple of ints, not {kind.__name__}")
         size = (size,)
-    if not isinstance(size, (tuple, list)):
-        if isinstance(size, (Tensor, np.integer)) and not getattr(size, "ndim", 0):
-            size = (size,)
-        elif not hasattr(size, "__iter__") or isinstance(size, (str, bytes)):
-            raise TypeError(f"{fn}(): argument '{name}' must be tuple of ints, not {type(size).__name__}")
     out = []
     for i, n in enumerate(size):
         if n.__class__ is not int:
-            n = index_of(n, i, fn, name)
+            n = _index(n, i, fn)
         out.append(n)
     if out and min(out) < 0:
-        bad = next(n for n in out if n < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {out}")
+        if fn == "zeros":
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}")
     return tuple(out)
 
 
-def index_of(n: Any, i: int, fn: str, name: str) -> int:
+def _is_index(n: Any) -> bool:
+    if isinstance(n, Tensor):
+        return n.shape.numel() == 1 and not n.ndim and n.dtype.category == dtypes.INTEGRAL
+    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+
+
+def _index(n: Any, i: int, fn: str) -> int:
+    if isinstance(n, bool):
+        raise TypeError(
+            f"{fn}(): argument 'size' (position 1) must be tuple of ints, but found element of type bool at pos {i}"
+        )
     try:
-        if isinstance(n, bool) or isinstance(n, (float, complex)):
-            raise TypeError
         return operator.index(n)
     except TypeError:
         raise TypeError(
-            f"{fn}(): argument '{name}' must be tuple of ints, but found element of type {type(n).__name__} at pos {i}"
+            f"{fn}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of "
+            f'ints,but got {type(n).__name__}"'
         ) from None
 
 
-def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
-    """The tensor over a factory's result, or `out` with the result written into it."""
-    if out is None:
-        return made(a, requires_grad)
-    from ..core.inplace import put_out
+def empty_array(shape: tuple[int, ...], d: Any) -> Any:
+    """Memory for an array; RuntimeError with PyTorch's words where there is not enough."""
+    try:
+        return np.empty(shape, d)
+    except (MemoryError, ValueError):
+        raise out_of_memory(shape, d) from None
 
-    put_out(a, out)
-    if requires_grad:
-        want_grad(out, requires_grad)
-    return out  # type: ignore[no-any-return]
+
+def out_of_memory(shape: tuple[int, ...], d: Any) -> RuntimeError:
+    n = np.dtype(d).itemsize * math.prod(shape)
+    return RuntimeError(
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. Error code 12 (Cannot allocate "
+        "memory)"
+    )
+
+
+def restrided(shape: tuple[int, ...], d: Any, order: str) -> Any:
+    """Memory whose dimensions lie as in a channels-last format."""
+    rank = 4 if order == "channels_last" else 5
+    if len(shape) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {order} format")
+    return np.moveaxis(empty_array((shape[0], *shape[2:], shape[1]), d), -1, 1)
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def number(value: Any, fn: str, name: str, position: int) -> Any:
+    """A Python number, NumPy scalar or 0-d tensor as a Python number."""
+    if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
+        return value
+    if isinstance(value, (Tensor, ndarray, np.generic)) and not value.ndim:
+        return value.item()  # type: ignore[union-attr]
+    raise TypeError(
+        f"{fn}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}"
+    )
+
+
+def integer(value: Any, fn: str, name: str, position: int) -> int:
+    """A Python int, or what stands for one."""
+    if value.__class__ is int:
+        return value  # type: ignore[no-any-return]
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{fn}(): argument '{name}' (position {position}) must be int, not {type(value).__name__}"
+        ) from None
+
+
+def filling(value: Any, d: dtype) -> Any:
+    """A number as it is written into an array of a dtype; RuntimeError where it does not fit."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    fits = True
+    if isinstance(value, complex) and d.category < dtypes.COMPLEX:
+        fits, value = not value.imag or d is dtypes.bool_, value.real if d is not dtypes.bool_ else value
+    if d.category == dtypes.INTEGRAL:
+        if isinstance(value, float):
+            value = int(value) if math.isfinite(value) else 2**70
+        info = np.iinfo(d.np)
+        fits = fits and -info.max - (1 if info.min else 0) <= value <= info.max
+        if fits and value < 0 and not info.min:
+            value += info.max + 1
+    elif d.category == dtypes.FLOATING:
+        value = float(value)
+        fits = fits and (abs(value) <= dtypes.finfo(d).max or not math.isfinite(value))
+    elif d.category == dtypes.BOOL:
+        value = bool(value)
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {_C_TYPES[d.name]} without overflow")
+    return np.array(value, d.np)

@@ -1,0 +1,264 @@
+"""Tensors from sizes: zeros, ones and other fillings, of given sizes or like another tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.tensor import Tensor
+from ..dtypes import dtype as Dtype
+from ._make import (
+    as_dtype,
+    check_place,
+    empty_array,
+    filling,
+    finish,
+    made,
+    number,
+    out_of_memory,
+    restrided,
+    shape_of,
+    sizes_of,
+    type_for,
+)
+
+__all__ = [
+    "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",
+    "zeros_like",
+]  # fmt: skip
+METHODS = "new_empty new_empty_strided new_full new_ones new_zeros"
+
+
+def zeros(
+    *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of zeros. The sizes come one by one or as a sequence. Source: torch.zeros.
+
+    >>> import tidu as torch
+    >>> torch.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
+    shape = sizes_of(args, size, "zeros")
+    d = type_for(dtype, out, "zeros")
+    try:
+        a = np.zeros(shape, d)
+    except (MemoryError, ValueError):
+        raise out_of_memory(shape, d) from None
+    return made(a, requires_grad) if out is None else finish(a, out, requires_grad)
+
+
+def ones(
+    *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of ones. Source: torch.ones."""
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
+    a = empty_array(sizes_of(args, size, "ones"), type_for(dtype, out, "ones"))
+    a.fill(1)
+    return finish(a, out, requires_grad)
+
+
+def empty(
+    *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of whatever is in memory. Source: torch.empty."""
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
+    shape, d = sizes_of(args, size, "empty"), type_for(dtype, out, "empty")
+    if memory_format is None or memory_format.name == "contiguous_format":
+        return finish(empty_array(shape, d), out, requires_grad)
+    if memory_format.name == "preserve_format":
+        raise RuntimeError("unsupported memory format Preserve")
+    return finish(restrided(shape, d, memory_format.name), out, requires_grad)
+
+
+def full(
+    size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor filled with one number, whose type decides the dtype. Source: torch.full.
+
+    >>> import tidu as torch
+    >>> torch.full((2,), 7)
+    tensor([7, 7])
+    """
+    check_place(device, pin_memory, layout)
+    shape = shape_of(size, "full")
+    value = number(fill_value, "full", "fill_value", 2)
+    if dtype is None and out is None:
+        d = dtypes.of_scalar(value)
+    else:
+        d = dtypes.from_numpy(type_for(dtype, out, "full"))
+    value = filling(value, d)
+    a = empty_array(shape, d.np)
+    a[...] = value
+    return finish(a, out, requires_grad)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uninitialised memory with the given sizes and strides, the latter in elements. Source: torch.empty_strided."""
+    check_place(device, pin_memory, layout)
+    return made(_strided(shape_of(size, "empty_strided"), stride, type_for(dtype, None, "empty_strided")), requires_grad)
+
+
+def _strided(shape: tuple[int, ...], stride: Any, d: Any) -> Any:
+    stride = tuple(stride)
+    if len(stride) != len(shape):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
+    n = 0 if 0 in shape else 1 + sum((k - 1) * s for k, s in zip(shape, stride, strict=True))
+    memory = empty_array((n,), d)
+    return np.ndarray(shape, memory.dtype, memory, strides=tuple(s * memory.itemsize for s in stride))
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Dense uninitialised memory whose dimensions lie in the given order, outermost first. Source:
+    torch.empty_permuted."""
+    check_place(device, pin_memory, layout)
+    shape, order = shape_of(size, "empty_permuted"), tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    memory = empty_array(tuple(shape[k] for k in order), type_for(dtype, None, "empty_permuted"))
+    return made(memory.transpose(tuple(np.argsort(order))), requires_grad)
+
+
+# ------------------------------------------------------------------ like another tensor
+
+
+def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
+    """Uninitialised memory in the shape, and the layout, of a tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    d = None if dtype is None else as_dtype(dtype, fn).np
+    a = getattr(input, "_a", None)
+    if a is None:
+        return empty_array(tuple(input.shape), d or input.dtype.np)
+    if memory_format is None or memory_format.name == "preserve_format":
+        return np.empty_like(a, d, "K", False)
+    if memory_format.name == "contiguous_format":
+        return empty_array(a.shape, d or a.dtype)
+    return restrided(a.shape, d or a.dtype, memory_format.name)
+
+
+def zeros_like(
+    input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Zeros in the shape, dtype and memory layout of another tensor. Source: torch.zeros_like."""
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
+    a = _like(input, dtype, memory_format, "zeros_like")
+    a.fill(0)
+    return made(a, requires_grad)
+
+
+def ones_like(
+    input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Ones in the shape, dtype and memory layout of another tensor. Source: torch.ones_like."""
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
+    a = _like(input, dtype, memory_format, "ones_like")
+    a.fill(1)
+    return made(a, requires_grad)
+
+
+def empty_like(
+    input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Uninitialised memory in the shape, dtype and layout of another tensor. Source: torch.empty_like."""
+    check_place(device, pin_memory, layout)
+    return made(_like(input, dtype, memory_format, "empty_like"), requires_grad)
+
+
+def full_like(
+    input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """One number in the shape, dtype and layout of another tensor. Source: torch.full_like."""
+    check_place(device, pin_memory, layout)
+    a = _like(input, dtype, memory_format, "full_like")
+    a[...] = filling(number(fill_value, "full_like", "fill_value", 2), dtypes.from_numpy(a.dtype))
+    return made(a, requires_grad)
+
+
+# ------------------------------------------------------------------ new tensors in a tensor's dtype
+
+
+def _dtype(self: Any, dtype: Any, fn: str) -> Dtype:
+    return self.dtype if dtype is None else as_dtype(dtype, fn)  # type: ignore[no-any-return]
+
+
+def new_empty(
+    self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uninitialised memory of the given sizes in this tensor's dtype. Source: torch.Tensor.new_empty."""
+    check_place(device, pin_memory, layout)
+    d = _dtype(self, dtype, "new_empty")
+    return made(empty_array(sizes_of(args, size, "new_empty"), d.np), requires_grad)
+
+
+def _new_filled(self: Any, fn: str, value: int, args: tuple[Any, ...], size: Any, dtype: Any, grad: bool) -> Tensor:
+    a = empty_array(sizes_of(args, size, fn), _dtype(self, dtype, fn).np)
+    a.fill(value)
+    return made(a, grad)
+
+
+def new_zeros(
+    self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Zeros of the given sizes in this tensor's dtype. Source: torch.Tensor.new_zeros."""
+    check_place(device, pin_memory, layout)
+    return _new_filled(self, "new_zeros", 0, args, size, dtype, requires_grad)
+
+
+def new_ones(
+    self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Ones of the given sizes in this tensor's dtype. Source: torch.Tensor.new_ones."""
+    check_place(device, pin_memory, layout)
+    return _new_filled(self, "new_ones", 1, args, size, dtype, requires_grad)
+
+
+def new_full(
+    self: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, layout: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """One number, in the given sizes and this tensor's dtype. Source: torch.Tensor.new_full."""
+    check_place(device, pin_memory, layout)
+    return full(size, fill_value, dtype=_dtype(self, dtype, "new_full"), requires_grad=requires_grad)
+
+
+def new_empty_strided(
+    self: Any, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Uninitialised memory with sizes and strides in this tensor's dtype. Source: torch.Tensor.new_empty_strided."""
+    check_place(device, pin_memory, layout)
+    d = _dtype(self, dtype, "new_empty_strided")
+    return made(_strided(shape_of(size, "new_empty_strided"), stride, d.np), requires_grad)
