@@ -63,9 +63,8 @@ def main(words: list[str]) -> None:
     env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
     if words and words[0].startswith("threads="):
         env["OMP_NUM_THREADS"] = env["OPENBLAS_NUM_THREADS"] = words.pop(0).partition("=")[2]
-    env["PYTHONPATH"] = os.pathsep.join(
-        [str(Path(__file__).resolve().parent.parent / "src"), env.get("PYTHONPATH", "")]
-    )
+    source = str(Path(__file__).resolve().parent.parent / "src")
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [env.get("PYTHONPATH"), source]))
     ours, theirs = (
         subprocess.Popen(
             [sys.executable, __file__, "--worker", side],

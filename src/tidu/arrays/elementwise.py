@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import BIG, blocked, rows_of
+from tidu.arrays.threads import BIG, blocked, exp_scaled, rows_of
 
 __all__ = [
     "erf", "erf_backward", "expm1", "expm1_backward", "gelu", "gelu_backward", "log1p", "log1p_backward", "run",
@@ -27,7 +27,7 @@ Kernel = Callable[..., Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _add, _mul, _sub, _div = np.add, np.multiply, np.subtract, np.divide
-_exp, _neg, _inv, _tanh, _abs = np.exp, np.negative, np.reciprocal, np.tanh, np.absolute
+_exp, _tanh = np.exp, np.tanh
 
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
@@ -100,10 +100,9 @@ def expm1_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(x: np.ndarray, out: np.ndarray) -> None:
-    _neg(x, out)
-    _exp(out, out)
+    exp_scaled(x, -1, out)
     _add(out, 1.0, out)
-    _inv(out, out)
+    _div(1.0, out, out)
 
 
 def sigmoid(a: np.ndarray) -> np.ndarray:
@@ -123,8 +122,7 @@ def sigmoid_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def _silu(x: np.ndarray, out: np.ndarray) -> None:
-    _neg(x, out)
-    _exp(out, out)
+    exp_scaled(x, -1, out)
     _add(out, 1.0, out)
     _div(x, out, out)
 
@@ -229,8 +227,7 @@ def erf(a: np.ndarray) -> np.ndarray:
 
 def _erf_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     _mul(x, x, out)
-    _neg(out, out)
-    _exp(out, out)
+    exp_scaled(out, -1, out)
     _mul(out, _2_BY_SQRT_PI, out)
     _mul(out, g, out)
 
@@ -263,8 +260,7 @@ def _gelu(x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:
 
 def _gelu_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:
     _two_phi(x, out, u)
-    _mul(u, -0.5, u)
-    _exp(u, u)
+    exp_scaled(u, -0.5, u)
     _mul(u, x, u)
     _mul(u, 2 * _INV_SQRT_2PI, u)
     _add(out, u, out)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import BLOCK, parallel, quiet
+from tidu.arrays.threads import BLOCK, exp_scaled, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
     "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
@@ -46,7 +46,7 @@ def row_sum(x: np.ndarray) -> np.ndarray:
 
 
 def row_dot(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
-    """Sums of x * y along axis 1, that axis kept; None stands for ones."""
+    """Sums of x * y along axis 1, that axis kept; y may be one row; None stands for ones."""
     n = x.shape[1]
     if x.ndim == 2 and n >= 16 and x.dtype.char in "fd":
         ones = _ones_of(x.dtype) if y is None else None
@@ -54,7 +54,7 @@ def row_dot(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
             return _vecdot(x, ones[:n] if ones is not None else y)[:, None]
         # A long row: sums of pieces, then their sum, which keeps the error near that of pairwise summation.
         starts = range(0, n, _DOT)
-        parts = [_vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[:, i : i + _DOT]) for i in starts]
+        parts = [_vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[..., i : i + _DOT]) for i in starts]
         return _add_reduce(np.stack(parts, 1), 1, None, None, True)
     return _add_reduce(x if y is None else x * y, 1, None, None, True)
 
@@ -77,7 +77,7 @@ def _over_blocks(
     item = 4 if half else a.itemsize
     outer = len(a)
     line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
-    step = max(1, BLOCK // line)
+    step = step_of(outer, max(1, BLOCK // line), 1)
     cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
     if a.ndim == 3 and line > 2 * BLOCK:  # long slabs: cut the inner axis too
         width = max(512, BLOCK // (a.shape[1] * item))
@@ -124,14 +124,15 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
 
 # --- softmax ------------------------------------------------------------------------------------
 
-# exp(x) is safe to take without subtracting the row's maximum first if the sum then turns out to be neither so
-# large that something overflowed nor so small that something that counts underflowed. It nearly always does,
-# and saves two of five steps. (One row outside sends its block the careful way.)
-_LEAST, _MOST, _MOST_LOG = 1e-2, 1e30, 1e5
+# exp(x) may be taken without subtracting the row's maximum first if its sum then turns out to be neither so large
+# that accuracy was lost (log(1e4) = 9.2 is the largest element there can be) nor so small that something that
+# counts underflowed. It nearly always is so, and saves two of five steps. (One row outside sends its block the
+# careful way.)
+_LEAST, _MOST = 1e-2, 1e4
 
 
-def _within(s: np.ndarray, most: float) -> bool:
-    return bool(s.min() > _LEAST and s.max() < most)  # False for NaN
+def _within(s: np.ndarray) -> bool:
+    return bool(s.min() > _LEAST and s.max() < _MOST)  # False for NaN
 
 
 def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -143,9 +144,9 @@ def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _SMALL:
-        _exp(x, out)
+        exp_scaled(x, 1, out)
         s = row_sum(out)
-        if _within(s, _MOST):
+        if _within(s):
             _div(out, s, out)
             return
     _shift(x, out)
@@ -159,7 +160,8 @@ def softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    _sub(g, row_dot(g, y), out)
+    np.copyto(out, g)  # to read one cold array while the other is written costs no more than the writing
+    _sub(out, row_dot(out, y), out)
     _mul(out, y, out)
 
 
@@ -170,9 +172,9 @@ def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _SMALL:
-        _exp(x, out)
+        exp_scaled(x, 1, out)
         s = row_sum(out)
-        if _within(s, _MOST_LOG):
+        if _within(s):
             _sub(x, _log(s), out)
             return
     _shift(x, out)
@@ -185,7 +187,7 @@ def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    _exp(y, out)
+    exp_scaled(y, 1, out)
     _mul(out, row_sum(g), out)
     _sub(g, out, out)
 
@@ -197,8 +199,10 @@ def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarra
 
 def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _SMALL:
-        s = row_sum(_exp(x))
-        if _within(s, _MOST):
+        e = np.empty_like(x)
+        exp_scaled(x, 1, e)
+        s = row_sum(e)
+        if _within(s):
             _log(s, out)
             return
     m = _max_reduce(x, 1, None, None, True)
@@ -247,8 +251,9 @@ def layer_norm(
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
     def kernel(x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, y: np.ndarray) -> None:
-        _div(row_sum(x), n, mean)
-        _sub(x, mean, y)
+        np.copyto(y, x)  # to read one cold array while the other is written costs no more than the writing
+        _div(row_sum(y), n, mean)
+        _sub(y, mean, y)
         _div(row_dot(y, y), n, rstd)
         _add(rstd, eps, rstd)
         np.sqrt(rstd, rstd)
@@ -292,29 +297,34 @@ def layer_norm_backward(
 
     def kernel(number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray) -> None:
         t = np.empty_like(g)
-        gw = None
-        if need_a or need_w:
-            z = np.subtract(x, mean)
-            _mul(z, rstd, z)
-        if need_w:
-            gw = _add_reduce(_mul(g, z, t), 0)
-        parts[number] = gw, _add_reduce(g, 0) if need_b else None
+        y = out[0] if need_a else t
+        _mul(g, x, y)
+        gw = gb = None
+        if need_w:  # sum(g * (x - mean) * rstd) over the rows, as two products with a vector
+            weights = np.concatenate((rstd * mean, np.ones_like(rstd)), 1).T.dot(g)
+            gw, gb = rstd[:, 0].dot(y) - weights[0], weights[1]
+        elif need_b:
+            gb = np.ones(len(g), g.dtype).dot(g)
+        parts[number] = gw, gb
         if need_a:
-            y = out[0]
-            if w is not None:
-                _mul(g, w, y)
-                h = y
+            # rstd * (h - h_mean - z * hz_mean) = h * rstd + x * slope + shift, with one number of each kind a row
+            h_mean = row_dot(g, w) / n
+            hz_mean = (row_dot(y, w) / n - mean * h_mean) * rstd
+            slope = -hz_mean * rstd * rstd
+            shift = -mean * slope - h_mean * rstd
+            if w is None:
+                _mul(g, rstd, t)
             else:
-                h = g
-            h_mean, hz_mean = row_sum(h) / n, row_dot(h, z) / n
-            _mul(z, hz_mean, z)
-            _sub(h, z, y)
-            _sub(y, h_mean, y)
-            _mul(y, rstd, y)
+                _mul(g, w, t)
+                _mul(t, rstd, t)
+            _mul(x, slope, y)
+            _add(y, t, y)
+            _add(y, shift, y)
 
     if a.size:
         ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
-        _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
+        with one_blas_thread():
+            _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
     shape = a.shape[lead:]
 
     def total(k: int) -> np.ndarray:

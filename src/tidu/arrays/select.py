@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import BIG, BLOCK, big_ufunc, parallel, rows_of
+from tidu.arrays.threads import BIG, BLOCK, big_ufunc, parallel, quiet, rows_of, step_of
 
 __all__ = ["keep_where", "relu", "relu_backward", "where"]
 
@@ -101,9 +101,9 @@ def relu_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _over_blocks(block: Any, row: np.ndarray) -> None:
     n = row.size
-    step = BLOCK // row.itemsize
+    step = step_of(n, BLOCK // row.itemsize) if n else 1
     if n <= BIG:
-        with np.errstate(all="ignore"):
+        with quiet():
             for lo in range(0, n, step):
                 block(lo, min(n, lo + step))
     else:
