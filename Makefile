@@ -53,7 +53,6 @@ format: .venv/dev.stamp
 
 parity: .venv-parity/parity.stamp
 	.venv-parity/bin/python -m pytest -n $(JOBS) parity $(ARGS)
-	.venv-parity/bin/python -m parity.sweep
 
 bench: .venv-parity/parity.stamp
 	.venv-parity/bin/python -m benchmarks $(ARGS)
