@@ -26,7 +26,9 @@ import numpy as np
 from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
 from ..dtypes import INTEGRAL
+from ..shapes import broadcast_shapes
 from .broadcast import sum_to
+from .errors import explain
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, check_savable, named
@@ -51,6 +53,12 @@ class ElementwiseOp(Op):
     kind = "elementwise"
     ufunc: Any = None
     complex_case: Any = None  # another op, for complex inputs
+    numbers = True  # whether another input than the first may be a number
+
+    @property
+    def public(self) -> str:
+        """The name of the function that users call: an op "remainder.number" is a case of remainder."""
+        return self.name.partition(".")[0]
 
     def __init__(
         self,
@@ -109,7 +117,22 @@ class ElementwiseOp(Op):
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
-        return super().general(args, out)
+        try:
+            return super().general(args, out)
+        except ValueError:
+            self.check_shapes(args)
+            raise
+
+    def check_shapes(self, args: Sequence[Any]) -> None:
+        """Raise for inputs whose shapes do not broadcast."""
+        shapes = [tuple(args[i].shape) for i in self.positions if hasattr(args[i], "shape")]
+        try:
+            broadcast_shapes(*shapes)
+        except RuntimeError as e:
+            raise explain(
+                e, f"the shapes {' and '.join(map(str, shapes))} do not broadcast: aligned at the right, sizes must be "
+                "equal or 1."
+            ) from None  # fmt: skip
 
     def for_args(self, args: Sequence[Any]) -> Op:
         if self.complex_case is not None:
@@ -128,16 +151,18 @@ class ElementwiseOp(Op):
         """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
         for i in self.positions:
             x = args[i]
-            if not isinstance(x, (Tensor, ndarray, np.generic)) and (i == 0 or not isinstance(x, Number)):
+            if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
+                if i and self.numbers and isinstance(x, Number):
+                    continue
                 raise TypeError(
-                    f"{self.name}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
+                    f"{self.public}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
                     f"not {type(x).__name__}"
                 )
-        d = common(self.name, self.policy, [args[i] for i in self.positions])
+        d = common(self.public, self.policy, [args[i] for i in self.positions])
         full = list(args)
         exact = self.policy.exact and d.category == INTEGRAL
         for i in self.positions:
-            if not (exact and type(full[i]) is int):
+            if full[i] is not None and not (exact and type(full[i]) is int):
                 full[i] = as_array(full[i], d, d.np)
         return full
 
@@ -438,8 +463,9 @@ def binary(
     *,
     policy: Policy = SAME,
     node: str | None = None,
+    numbers: bool = True,
 ) -> Callable[..., Any]:
-    """Declare an elementwise op of two inputs, the second of which may be a number.
+    """Declare an elementwise op of two inputs, the second of which may be a number if `numbers`.
 
     The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
     """
@@ -447,7 +473,7 @@ def binary(
         name, lambda input, other: ufunc(input, other), {"input": partial_x, "other": partial_y}, policy, node, "xy"
     )
     cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
-    op.ufunc = ufunc
+    op.ufunc, op.numbers = ufunc, numbers
     rx, ry = _reads(partial_x), _reads(partial_y)
     cls.pull_x = staticmethod(_pull(partial_x, "x, y, out"))
     cls.pull_y = staticmethod(_pull(partial_y, "x, y, out"))
@@ -466,7 +492,7 @@ def binary(
                 if kind is Tensor:
                     b = other._a
                     number = False
-                elif (kind is float or kind is int) and (dt is F32 or dt is F64):
+                elif (kind is float or kind is int) and (dt is F32 or dt is F64) and numbers:
                     b = (scalars32 if dt is F32 else scalars64).get(other)
                     if b is None:
                         b = scalar_of(other, dt)
@@ -541,13 +567,16 @@ def elementwise(
     *,
     policy: Policy = SAME,
     node: str | None = None,
+    numbers: bool = True,
 ) -> Callable[..., Any]:
     """Declare an elementwise op with other arguments beside its tensors, or with more than two of these.
 
     `partials` maps each tensor input to its partial derivative (None for one that has none); partials read arguments by
     name, and `out`.
     """
-    return ElementwiseOp(name, forward, partials, policy, node).call
+    op = ElementwiseOp(name, forward, partials, policy, node)
+    op.numbers = numbers
+    return op.call
 
 
 def _finish(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -69,7 +69,7 @@ neg = negative = unary("neg", np.negative, NEG, policy=NEGATION)
 _add = binary("add", np.add, ONE, ONE)
 _sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION)
 _rsub = binary("rsub", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward1")
-_rsub_tensor = binary("rsub_tensor", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward0")
+_rsub_tensor = binary("rsub.tensor", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward0")
 
 
 def _times(a: Any, alpha: Any) -> Any:
@@ -77,20 +77,20 @@ def _times(a: Any, alpha: Any) -> Any:
 
 
 _add_scaled = elementwise(
-    "add_scaled",
+    "add.scaled",
     lambda input, other, alpha: np.add(input, _times(other, alpha)),
     {"input": ONE, "other": lambda alpha: alpha},
     node="AddBackward0",
 )
 _sub_scaled = elementwise(
-    "sub_scaled",
+    "sub.scaled",
     lambda input, other, alpha: np.subtract(input, _times(other, alpha)),
     {"input": ONE, "other": lambda alpha: -alpha},
     policy=SUBTRACTION,
     node="SubBackward0",
 )
 _rsub_scaled = elementwise(
-    "rsub_scaled",
+    "rsub.scaled",
     lambda input, other, alpha: np.subtract(other, _times(input, alpha)),
     {"input": lambda alpha: -alpha, "other": ONE},
     policy=SUBTRACTION,
@@ -227,12 +227,12 @@ true_div = binary(
     "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS
 )  # fmt: skip
 _div_none = binary(
-    "div_unrounded", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS,
+    "div.unrounded", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS,
     node="DivBackward2",
 )  # fmt: skip
-_div_floor = binary("div_floor", floor_kernel, ZERO, ZERO, policy=NO_FLOOR, node="DivBackward2")
+_div_floor = binary("div.floor", floor_kernel, ZERO, ZERO, policy=NO_FLOOR, node="DivBackward2")
 _div_trunc = binary(
-    "div_trunc", trunc_kernel, ZERO, ZERO, policy=refuse("bc", "div_trunc_cpu"), node="DivBackward2"
+    "div.trunc", trunc_kernel, ZERO, ZERO, policy=refuse("bc", "div_trunc_cpu"), node="DivBackward2"
 )  # fmt: skip
 _floor_divide = binary(
     "floor_divide", floor_kernel, _no_derivative, _no_derivative, policy=NO_FLOOR, node="NotImplemented"
@@ -324,11 +324,11 @@ def _fmod(number: str, node: str) -> Any:
     )  # fmt: skip
 
 
-remainder_tensor, remainder_number = _remainder("", "RemainderBackward1"), _remainder("_number", "RemainderBackward0")
-fmod_tensor, fmod_number = _fmod("", "FmodBackward1"), _fmod("_number", "FmodBackward0")
+remainder_tensor, remainder_number = _remainder("", "RemainderBackward1"), _remainder(".number", "RemainderBackward0")
+fmod_tensor, fmod_number = _fmod("", "FmodBackward1"), _fmod(".number", "FmodBackward0")
 _no_remainder = not_implemented("remainder")
 _number_remainder = binary(
-    "remainder_of_number", lambda x, y: _remainder_kernel(y, x), _no_remainder, _no_remainder, policy=REMAINDER,
+    "remainder.of_number", lambda x, y: _remainder_kernel(y, x), _no_remainder, _no_remainder, policy=REMAINDER,
     node="NotImplemented",
 )  # fmt: skip
 
@@ -363,8 +363,8 @@ def fmod_(self: Any, other: Any) -> Any:
     return _ifmod[not isinstance(other, Tensor)](self, other)
 
 
-gcd = binary("gcd", np.gcd, policy=refuse("bfc", "gcd_cpu", plain=False))
-lcm = binary("lcm", np.lcm, policy=refuse("bfc", "lcm_cpu", plain=False))
+gcd = binary("gcd", np.gcd, policy=refuse("bfc", "gcd_cpu", plain=False), numbers=False)
+lcm = binary("lcm", np.lcm, policy=refuse("bfc", "lcm_cpu", plain=False), numbers=False)
 
 # ------------------------------------------------------------------ operators
 

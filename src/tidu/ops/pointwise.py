@@ -69,7 +69,7 @@ cosh = unary("cosh", np.cosh, lambda x: sinh(x))
 tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
-_complex_acosh = unary("acosh_complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0")
+_complex_acosh = unary("acosh.complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0")
 acosh = arccosh = unary("acosh", np.arccosh, lambda x: rsqrt(x * x - 1), complex_case=_complex_acosh)
 
 
@@ -123,7 +123,7 @@ def _round_decimals(input: Any, decimals: int) -> Any:
 
 
 _round_to = elementwise(
-    "round_decimals", _round_decimals, {"input": ZERO}, node="RoundBackward1",
+    "round.decimals", _round_decimals, {"input": ZERO}, node="RoundBackward1",
     policy=refuse("bic", "round_vml_cpu", plain=False),
 )  # fmt: skip
 
@@ -172,14 +172,14 @@ def _across(v: Any, input: Any, out: Any) -> Any:
 
 
 _complex_abs = Op(
-    "abs_complex",
+    "abs.complex",
     lambda input: np.asarray(np.absolute(input)),
     {"input": lambda g, input: g * sgn(input)},
     {"input": lambda t, input: _real(t * sgn(input).conj())},
     node="AbsBackward0",
 ).call
 _complex_sgn = Op(
-    "sgn_complex",
+    "sgn.complex",
     lambda input: np.asarray(np.where(input == 0, 0, input / np.absolute(input))).astype(input.dtype),
     {"input": lambda g, input, out: _across(g, input, out)},
     {"input": lambda t, input, out: _across(t, input, out)},

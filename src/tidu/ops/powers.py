@@ -98,9 +98,9 @@ _pow = binary("pow", _power, _tensor_base_rule, _exponent_rule, policy=NO_BOOL, 
 _square = unary("square", np.square, lambda g, x: g * (2 * x), node="PowBackward0", policy=Policy())
 
 
-_pow_number = elementwise("pow_number", _power_of_number, {"input": _base_rule}, node="PowBackward0")
+_pow_number = elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0")
 _pow_base = elementwise(
-    "pow_base",
+    "pow.base",
     lambda input, base: _power(np.array(base).astype(input.dtype), input),
     {"input": _number_base_rule},
     policy=NO_BOOL,

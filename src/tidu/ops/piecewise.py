@@ -1,0 +1,286 @@
+"""Functions with a case of their own at zero, at NaN or under a mask; and floats taken apart."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.broadcast import sum_to
+from ..core.elementwise import binary, elementwise, kind_of
+from ..core.inplace import inplace
+from ..core.op import Op
+from ..core.promote import FLOATS, SAME, Number, number
+from ..core.tensor import Tensor
+from ..shapes import broadcast_shapes
+from ._refuse import refuse
+from .arithmetic import not_implemented, zeros
+from .pointwise import exp2, log
+from .selection import c_name, where
+
+__all__ = [
+    "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp", "frexp",
+]  # fmt: skip
+METHODS = " ".join(__all__) + " copysign_ masked_fill_"
+INPLACE = "nan_to_num heaviside hypot atan2 arctan2 ldexp"
+LN2 = float(np.log(2.0))
+
+# ------------------------------------------------------------------ masks
+
+
+def _fill_masked(input: Any, mask: Any, value: Any) -> Any:
+    shape = broadcast_shapes(input.shape, mask.shape)
+    return np.where(mask, np.asarray(value).astype(input.dtype), np.broadcast_to(input, shape))
+
+
+def _kept(g: Any, mask: Any, input_shape: Any) -> Any:
+    return sum_to(where(mask, 0, g), input_shape)
+
+
+_fill_number = Op(
+    "masked_fill",
+    _fill_masked,
+    {"input": _kept},
+    {"input": lambda t, mask: where(mask, 0, t)},
+    tensors=("input", "mask"),
+    out_arg=False,
+).call
+_fill_tensor = Op(
+    "masked_fill.tensor",
+    _fill_masked,
+    {"input": _kept, "value": lambda g, mask: where(mask, g, 0).sum()},
+    {"input": lambda t, mask: where(mask, 0, t), "value": lambda t, mask: where(mask, t, 0)},
+    tensors=("input", "mask", "value"),
+    node="MaskedFillBackward1",
+    out_arg=False,
+).call
+
+
+def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
+    """The op for a number or a tensor, and the value as it takes it."""
+    if not isinstance(value, (Tensor, *Number)):
+        kinds = ", ".join(type(b).__name__ for b in (input, mask, value))
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number value)\n"
+        )
+    if kind_of(mask) != "b":
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask.dtype)}"
+        )
+    if not isinstance(value, Tensor):
+        return _fill_number.op, checked_number(value, input.dtype)  # type: ignore[attr-defined]
+    if value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    if input.dtype.is_complex < value.dtype.is_complex:
+        raise RuntimeError("value cannot be converted to type " + c_name(input.dtype) + " without overflow")
+    return _fill_tensor.op, value  # type: ignore[attr-defined]
+
+
+def checked_number(value: Any, d: Any) -> Any:
+    """A number that is to be written into a tensor of a dtype, which must have room for it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, complex) and not d.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+    if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
+        info = np.iinfo(d.np)
+        low = -int(info.max) if info.min == 0 else int(info.min)  # a negative number wraps around
+        if not low <= value <= info.max:
+            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+        return int(value) if value >= 0 or info.min else int(value) % (int(info.max) + 1)
+    number(value, d)
+    return value
+
+
+_CONVERTED = {
+    "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
+    "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16",
+}  # fmt: skip
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """`value`, a number or a 0-d tensor, where the mask is True; `input` elsewhere. They broadcast.
+
+    **Raises** RuntimeError for a mask that is not boolean. Source: torch.masked_fill.
+
+    >>> import tidu as torch
+    >>> x = torch.tensor([1., 2.])
+    >>> x.masked_fill(x > 1, 0)
+    tensor([1., 0.])
+    """
+    op, value = _mask_op(input, mask, value)
+    return op.call(input, mask, value)
+
+
+_imasked = {op: inplace(op, "masked_fill_") for op in (_fill_number.op, _fill_tensor.op)}  # type: ignore[attr-defined]
+
+
+def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+    """In-place `masked_fill`. Source: torch.Tensor.masked_fill_."""
+    op, value = _mask_op(self, mask, value)
+    return _imasked[op](self, mask, value)
+
+
+# ------------------------------------------------------------------ NaN and infinities
+
+
+def _nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    kind = input.dtype.kind
+    if kind in "biu":
+        return input.copy()
+    if kind == "c":
+        out = np.empty_like(input)
+        out.real = _nan_to_num(input.real, nan, posinf, neginf)
+        out.imag = _nan_to_num(input.imag, nan, posinf, neginf)
+        return out
+    info = dtypes.finfo(dtypes.from_numpy(input.dtype))
+    values = (0.0 if nan is None else nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf)
+    out = input.copy()
+    for where_, value in zip((np.isnan(input), input == np.inf, input == -np.inf), values):
+        out[where_] = value
+    return out
+
+
+nan_to_num = elementwise(
+    "nan_to_num", _nan_to_num, {"input": lambda g, input: where(_finite(input), g, 0)}, policy=SAME
+)  # fmt: skip
+
+
+def _finite(x: Any) -> Any:
+    from .comparison import isfinite
+
+    return isfinite(x)
+
+
+# ------------------------------------------------------------------ signs and steps
+
+
+def _same_dtypes(name: str, d: Any, values: list[Any]) -> None:
+    kinds = [v.dtype for v in values]
+    if d.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if kinds[0] != kinds[1]:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    return np.where(x == 0, y, x > 0).astype(x.dtype)
+
+
+_no_heaviside = not_implemented("heaviside")
+heaviside = binary(
+    "heaviside", _heaviside, _no_heaviside, _no_heaviside, policy=refuse("", ""), node="NotImplemented", numbers=False
+)  # fmt: skip
+heaviside.op.policy.check = _same_dtypes  # type: ignore[attr-defined]
+
+
+def _copysign_rule(g: Any, x: Any, out: Any) -> Any:
+    return where(x == 0, 0, g * (out / x))
+
+
+_COPYSIGN = refuse("c", "copysign_cpu", floats=True)
+_copysign = binary("copysign", np.copysign, _copysign_rule, lambda g: zeros(g), policy=_COPYSIGN)
+_copysign_number = binary(
+    "copysign.number", np.copysign, _copysign_rule, policy=_COPYSIGN, node="CopysignBackward1"
+)  # fmt: skip
+_icopysign = inplace(_copysign.op, "copysign_"), inplace(_copysign_number.op, "copysign_")
+
+
+def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
+    """|input| with the sign of `other`, a tensor or a number; d/dinput is 0 at 0. Source: torch.copysign."""
+    return (_copysign_number if isinstance(other, Number) else _copysign)(input, other, out=out)
+
+
+def copysign_(self: Any, other: Any) -> Any:
+    """In-place `copysign`. Source: torch.Tensor.copysign_."""
+    return _icopysign[isinstance(other, Number)](self, other)
+
+
+# ------------------------------------------------------------------ two arguments
+
+
+def _over_square(v: Any, x: Any, y: Any) -> Any:
+    """v / (x*x + y*y), with 0 for the factor at the origin."""
+    r = x * x + y * y
+    return v * where(r == 0, 0, 1 / r)
+
+
+hypot = binary(
+    "hypot", np.hypot, lambda g, x, out: g * (x / out), lambda g, y, out: g * (y / out),
+    policy=refuse("bic", "hypot_cpu"), numbers=False,
+)  # fmt: skip
+atan2 = arctan2 = binary(
+    "atan2", np.arctan2, lambda g, x, y: _over_square(g * y, x, y), lambda g, x, y: _over_square(g * -x, x, y),
+    policy=refuse("c", "atan2_cpu", floats=True), numbers=False,
+)  # fmt: skip
+
+
+def xlogy_kernel(x: Any, y: Any) -> Any:
+    """x * log(y), 0 where x is 0, unless y is NaN."""
+    return np.asarray(np.where((x == 0) & ~np.isnan(y), np.zeros((), y.dtype), x * np.log(y)))
+
+
+def _log_where(g: Any, x: Any, y: Any) -> Any:
+    """g * log(y), 0 where x is 0 and log(y) is not finite."""
+    return g * where((x == 0) & (y <= 0), 0, log(y))
+
+
+_XLOGY = refuse("c", "xlogy_cpu", floats=True)
+_xlogy = binary("xlogy", xlogy_kernel, _log_where, lambda g, x, y: g * x / y, policy=_XLOGY)
+_xlogy_base = binary(
+    "xlogy.base", lambda y, x: xlogy_kernel(x, y), lambda g, x, y: g * y / x, policy=_XLOGY, node="XlogyBackward1"
+)  # fmt: skip
+_xlogy_number = binary("xlogy.number", xlogy_kernel, _log_where, policy=_XLOGY, node="XlogyBackward2")
+
+
+def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input * log(other), 0 where the input is 0; NaN where `other` is. Either may be a number.
+
+    d/dinput = log(other), d/dother = input / other. Source: torch.xlogy.
+    """
+    if isinstance(input, Number) and isinstance(other, Tensor):
+        return _xlogy_base(other, input, out=out)
+    return (_xlogy_number if isinstance(other, Number) else _xlogy)(input, other, out=out)
+
+
+_ixlogy = inplace(_xlogy.op, "xlogy_"), inplace(_xlogy_number.op, "xlogy_")  # type: ignore[attr-defined]
+
+
+def xlogy_(self: Any, other: Any) -> Any:
+    """In-place `xlogy`. Source: torch.xlogy_."""
+    return _ixlogy[isinstance(other, Number)](self, other)
+
+
+# ------------------------------------------------------------------ mantissa and exponent
+
+
+def _ldexp(x: Any, y: Any) -> Any:
+    return np.asarray(x * np.exp2(y)).astype(x.dtype)
+
+
+ldexp = binary(
+    "ldexp", _ldexp, lambda g, y: g * exp2(y), lambda g, out: g * out * LN2, policy=FLOATS, numbers=False
+)  # fmt: skip
+
+
+def _frexp(input: Any) -> Any:
+    if input.dtype.kind not in "fV":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
+    mantissa, exponent = np.frexp(wide)
+    return np.asarray(mantissa).astype(input.dtype), np.asarray(exponent).astype(np.int32)
+
+
+frexp = Op(
+    "frexp",
+    _frexp,
+    {"input": lambda g0, out1: g0 / exp2(out1)},
+    {"input": lambda t, out1: (t / exp2(out1), None)},
+    outputs=2,
+    nondiff=(1,),
+    result=namedtuple("frexp", "mantissa exponent"),
+).call

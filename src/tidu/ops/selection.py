@@ -1,0 +1,416 @@
+"""Choosing between values and mixing them: where, clamp, lerp, addcmul."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..arrays.select import where as _where_kernel
+from ..core.broadcast import cast, sum_to
+from ..core.elementwise import F32, F64, ONE, elementwise, kind_of
+from ..core.inplace import inplace, writes_plainly
+from ..core.modes import state
+from ..core.op import Op
+from ..core.promote import Number, Policy, result_type, scalar_of
+from ..core.tensor import Tensor, tensor_of
+from ..shapes import broadcast_shapes
+from ._refuse import refuse
+
+__all__ = [
+    "where", "clamp", "clip", "clamp_min", "clamp_max", "lerp", "addcmul", "addcdiv", "clamp_", "clip_", "clamp_min_",
+    "clamp_max_",
+]  # fmt: skip
+METHODS = " ".join(__all__) + " lerp_ addcmul_ addcdiv_"
+
+# ------------------------------------------------------------------ where
+
+
+def _where(condition: Any, input: Any, other: Any) -> Any:
+    try:
+        return np.asarray(_where_kernel(condition, input, other))
+    except ValueError:
+        broadcast_shapes(condition.shape, input.shape, other.shape)
+        raise
+
+
+_where_op = Op(
+    "where",
+    _where,
+    {
+        "input": lambda g, condition, input_shape: sum_to(where(condition, g, 0), input_shape),
+        "other": lambda g, condition, other_shape: sum_to(where(condition, 0, g), other_shape),
+    },
+    {"input": lambda t, condition: where(condition, t, 0), "other": lambda t, condition: where(condition, 0, t)},
+    tensors=("condition", "input", "other"),
+)
+
+
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """`input` where the condition holds, else `other`; the two and the condition broadcast, either may be a number.
+
+    Its cotangent goes to the one that was chosen. With the condition alone: the indices where it holds.
+    Source: torch.where.
+
+    >>> import tidu as torch
+    >>> x = torch.tensor([1., -2.])
+    >>> torch.where(x > 0, x, 0.)
+    tensor([1., 0.])
+    """
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
+        return _where(condition, input, other)  # a rule running for numbers
+    if not isinstance(condition, (Tensor, np.ndarray)) or not all(
+        isinstance(v, (Tensor, np.ndarray, *Number)) for v in (input, other)
+    ):
+        kinds = ", ".join(type(v).__name__ for v in (condition, input, other))
+        raise TypeError(
+            f"where() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor out = None)\n"
+            " * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, Number other)\n"
+            " * (Tensor condition, Number self, Number other)\n"
+        )
+    if kind_of(condition) != "b":
+        condition = _as_condition(condition)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is other.dtype):
+        d = result_type([input, other])
+        input, other = (
+            cast(v, d.np) if isinstance(v, Tensor) else tensor_of(np.asarray(v).astype(d.np)) for v in (input, other)
+        )
+    return _where_op.call(condition, input, other, out=out)
+
+
+def _as_condition(condition: Any) -> Any:
+    if condition.dtype is not dtypes.uint8:
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.legacy}"
+        )
+    import warnings
+
+    warnings.warn(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version "
+        "of PyTorch. Use a boolean condition instead.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return condition != 0
+
+
+def method_where(self: Any, condition: Any, other: Any) -> Any:
+    """This tensor where the condition holds, else `other`. Source: torch.Tensor.where."""
+    return where(condition, self, other)
+
+
+# ------------------------------------------------------------------ clamp
+
+_REAL = refuse("c", "clamp is not supported for complex types")
+
+
+def _bounded(input: Any, min: Any = None, max: Any = None) -> Any:
+    if min is not None:
+        input = np.maximum(input, _bound(min, input))
+    if max is not None:
+        input = np.minimum(input, _bound(max, input))
+    return np.asarray(input)
+
+
+def _bound(value: Any, input: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value
+    d = input.dtype
+    return scalar_of(value, d) if d is F32 or d is F64 else np.array(value).astype(d)
+
+
+def _inside(g: Any, input: Any, min: Any, max: Any) -> Any:
+    if max is None:
+        return where(input >= min, g, 0)
+    return where(input <= max if min is None else (input >= min) & (input <= max), g, 0)
+
+
+def _at_min(g: Any, input: Any, min: Any, max: Any) -> Any:
+    return where(input < min if max is None else (input < min) & (min < max), g, 0)
+
+
+def _at_max(g: Any, input: Any, min: Any, max: Any) -> Any:
+    return where(input > max if min is None else (input > max) | (max < min), g, 0)
+
+
+_clamp = elementwise("clamp", _bounded, {"input": _inside}, policy=_REAL, node="ClampBackward1")
+_clamp_tensor = elementwise(
+    "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_REAL, node="ClampBackward0"
+)  # fmt: skip
+
+
+def _one_bound(name: str, node: str, number: bool) -> Any:
+    word = name[-3:]
+    low = word == "min"
+    if number:
+        forward = (lambda input, min: _bounded(input, min)) if low else (lambda input, max: _bounded(input, None, max))
+        rules: Any = {"input": (lambda g, input, min: _inside(g, input, min, None)) if low
+                      else (lambda g, input, max: _inside(g, input, None, max))}  # fmt: skip
+        return elementwise(name, forward, rules, policy=_REAL, node=node + "0")
+    if low:
+        return elementwise(
+            name + ".tensor", lambda input, min: _bounded(input, min),
+            {"input": lambda g, input, min: where(input >= min, g, 0),
+             "min": lambda g, input, min: where(input < min, g, 0)},
+            policy=_REAL, node=node + "1",
+        )  # fmt: skip
+    return elementwise(
+        name + ".tensor", lambda input, max: _bounded(input, None, max),
+        {"input": lambda g, input, max: where(input <= max, g, 0), "max": lambda g, input, max: where(input > max, g, 0)},
+        policy=_REAL, node=node + "1",
+    )  # fmt: skip
+
+
+_clamp_min, _clamp_max = (_one_bound(n, "Clamp" + n[6:].title() + "Backward", True) for n in ("clamp_min", "clamp_max"))
+_clamp_min_tensor, _clamp_max_tensor = (
+    _one_bound(n, "Clamp" + n[6:].title() + "Backward", False) for n in ("clamp_min", "clamp_max")
+)
+
+
+def _with_numbers(input: Any, *bounds: Any) -> Any:
+    """The input in the dtype that it has together with the numbers beside it."""
+    if not isinstance(input, Tensor):
+        return input
+    return cast(input, result_type([input, *[b for b in bounds if b is not None]]).np)
+
+
+def _is_tensor_clamp(input: Any, min: Any, max: Any) -> bool:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    given = [b for b in (min, max) if b is not None]
+    tensors = [isinstance(b, Tensor) for b in given]
+    if any(tensors) != all(tensors) or not all(isinstance(b, (Tensor, *Number)) for b in given):
+        kinds = ", ".join(type(b).__name__ for b in (input, min, max))
+        raise TypeError(
+            f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor input, Tensor min = None, Tensor max = None, *, Tensor out = None)\n"
+            " * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
+        )
+    return tensors[0]
+
+
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+    """min(max(input, min), max), with numbers or tensors as bounds, of which one may be None.
+
+    The cotangent passes where the input is within the bounds, on them too; a tensor bound takes it where it was chosen.
+    Source: torch.clamp.
+
+    >>> import tidu as torch
+    >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if _is_tensor_clamp(input, min, max):
+        return _clamp_tensor(input, min, max, out=out)
+    return _clamp(_with_numbers(input, min, max), min, max, out=out)
+
+
+def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
+    """max(input, min). Source: torch.clamp_min."""
+    if isinstance(min, Number):
+        return _clamp_min(_with_numbers(input, min), min, out=out)
+    return _clamp_min_tensor(input, min, out=out)
+
+
+def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
+    """min(input, max). Source: torch.clamp_max."""
+    if isinstance(max, Number):
+        return _clamp_max(_with_numbers(input, max), max, out=out)
+    return _clamp_max_tensor(input, max, out=out)
+
+
+_iclamp, _iclamp_tensor = inplace(_clamp.op), inplace(_clamp_tensor.op)  # type: ignore[attr-defined]
+_iclamp_min, _iclamp_min_tensor = inplace(_clamp_min.op), inplace(_clamp_min_tensor.op)
+_iclamp_max, _iclamp_max_tensor = inplace(_clamp_max.op), inplace(_clamp_max_tensor.op)
+
+
+def _keeps_dtype(input: Any, *bounds: Any) -> None:
+    d = result_type([input, *[b for b in bounds if b is not None]])
+    if not dtypes.can_cast(d, input.dtype):
+        raise RuntimeError(f"result type {d.legacy} can't be cast to the desired output type {c_name(input.dtype)}")
+
+
+def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
+    """In-place `clamp`. Source: torch.clamp_."""
+    tensors = _is_tensor_clamp(self, min, max)
+    _keeps_dtype(self, min, max)
+    return (_iclamp_tensor if tensors else _iclamp)(self, min, max)
+
+
+def clamp_min_(self: Any, min: Any) -> Any:
+    """In-place `clamp_min`. Source: torch.clamp_min_."""
+    _keeps_dtype(self, min)
+    return (_iclamp_min if isinstance(min, Number) else _iclamp_min_tensor)(self, min)
+
+
+def clamp_max_(self: Any, max: Any) -> Any:
+    """In-place `clamp_max`. Source: torch.clamp_max_."""
+    _keeps_dtype(self, max)
+    return (_iclamp_max if isinstance(max, Number) else _iclamp_max_tensor)(self, max)
+
+
+clip, clip_ = clamp, clamp_
+
+_C_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_name(d: Any) -> str:
+    """The C++ type that some of PyTorch's messages show for a dtype."""
+    return _C_NAMES.get(d.name, d.name)
+
+
+# ------------------------------------------------------------------ mixing
+
+
+def _mix(input: Any, end: Any, weight: Any) -> Any:
+    """From the nearer end, so that the weights 0 and 1 give the ends exactly."""
+    if not isinstance(weight, np.ndarray):
+        weight = np.asarray(weight).astype(input.dtype if kind_of(input) != "V" else np.float32)
+    low = np.abs(weight) < 0.5
+    step = end - input
+    if weight.ndim == 0:
+        return np.asarray(input + weight * step if low else end - step * (1 - weight)).astype(input.dtype)
+    return np.where(low, input + weight * step, end - step * (1 - weight))
+
+
+_lerp = elementwise(
+    "lerp", _mix, {"input": lambda weight: 1 - weight, "end": lambda weight: weight},
+    policy=refuse("bi", "lerp_kernel_scalar"),
+)  # fmt: skip
+_lerp_tensor = elementwise(
+    "lerp.tensor", _mix,
+    {"input": lambda weight: 1 - weight, "end": lambda weight: weight, "weight": lambda input, end: end - input},
+    policy=refuse("bi", "lerp_kernel_tensor"), node="LerpBackward1",
+)  # fmt: skip
+
+
+def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
+    if not isinstance(end, (Tensor, np.ndarray)) or not isinstance(weight, (Tensor, np.ndarray, *Number)):
+        kinds = ", ".join(type(b).__name__ for b in (input, end, weight))
+        raise TypeError(
+            f"lerp() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n"
+            " * (Tensor input, Tensor end, Number weight, *, Tensor out = None)\n"
+        )
+    for word, v in (("end", end), ("weight", weight)):
+        if isinstance(v, Tensor) and isinstance(input, Tensor) and v.dtype is not input.dtype:
+            if word == "weight" and v.ndim == 0:
+                continue
+            raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{word}` but got dtype {c_name(v.dtype)}")
+    return (_lerp if isinstance(weight, Number) else _lerp_tensor).op  # type: ignore[attr-defined]
+
+
+def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
+    """input + weight * (end - input), the weight a number or a tensor. Source: torch.lerp."""
+    return _lerp_op(input, end, weight).call(input, end, weight, out=out)
+
+
+def lerp_(self: Any, end: Any, weight: Any) -> Any:
+    """In-place `lerp`. Source: torch.Tensor.lerp_."""
+    if weight.__class__ is float:
+        try:
+            a, b = self._a, end._a
+            if b.dtype is a.dtype and writes_plainly(self, a) and not (state.grad and end.requires_grad):
+                d = a.dtype
+                if abs(weight) < 0.5:
+                    np.add(a, np.multiply(np.subtract(b, a), scalar_of(weight, d)), a)
+                else:
+                    np.subtract(b, np.multiply(np.subtract(b, a), scalar_of(1 - weight, d)), a)
+                self._v[0] += 1
+                return self
+        except (AttributeError, ValueError):
+            pass
+    return _ilerp[isinstance(weight, Number)](self, end, weight) if _lerp_op(self, end, weight) else self
+
+
+_ilerp = inplace(_lerp_tensor.op, "lerp_"), inplace(_lerp.op, "lerp_")  # type: ignore[attr-defined]
+
+
+def _scaled(value: Any, a: Any) -> Any:
+    return np.asarray(value).astype(a.dtype)
+
+
+def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    scaled = tensor1 if _is_one(value) else _scaled(value, input) * tensor1
+    return np.asarray(input + scaled * tensor2)
+
+
+def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    scaled = tensor1 if _is_one(value) else _scaled(value, input) * tensor1
+    return np.asarray(input + scaled / tensor2)
+
+
+def _is_one(value: Any) -> bool:
+    return type(value) is not bool and not isinstance(value, Tensor) and bool(value == 1)
+
+
+def _no_integers(name: str, d: Any, values: list[Any]) -> None:
+    if d.category < dtypes.FLOATING:
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / tensor2), for all dtypes."
+        )
+
+
+addcmul = elementwise(
+    "addcmul", _addcmul,
+    {"input": ONE, "tensor1": lambda tensor2, value: tensor2 * value, "tensor2": lambda tensor1, value: tensor1 * value},
+    policy=refuse("b", "addcmul_cpu_out"), numbers=False,
+)  # fmt: skip
+addcdiv = elementwise(
+    "addcdiv", _addcdiv,
+    {
+        "input": ONE, "tensor1": lambda tensor2, value: value / tensor2,
+        "tensor2": lambda tensor1, tensor2, value: -(value * tensor1 / (tensor2 * tensor2)),
+    },
+    policy=Policy(check=_no_integers), numbers=False,
+)  # fmt: skip
+_iaddcmul, _iaddcdiv = inplace(addcmul.op), inplace(addcdiv.op)  # type: ignore[attr-defined]
+
+
+def _plain(x: Any, t1: Any, t2: Any, value: Any) -> bool:
+    """Whether x may take value * (t1, t2) at once: one dtype, nothing recorded."""
+    if value.__class__ is not float and value.__class__ is not int:
+        return False
+    a = x._a
+    if t1._a.dtype is not a.dtype or t2._a.dtype is not a.dtype or not writes_plainly(x, a):
+        return False
+    return not (state.grad and (t1.requires_grad or t2.requires_grad))
+
+
+def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """In-place `addcmul`: self += value * tensor1 * tensor2. Source: torch.Tensor.addcmul_."""
+    try:
+        if _plain(self, tensor1, tensor2, value):
+            a = self._a
+            p = tensor1._a if value == 1 else np.multiply(scalar_of(value, a.dtype), tensor1._a)
+            np.add(a, np.multiply(p, tensor2._a), a)
+            self._v[0] += 1
+            return self
+    except (AttributeError, ValueError):
+        pass
+    return _iaddcmul(self, tensor1, tensor2, value=value)
+
+
+def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """In-place `addcdiv`: self += value * tensor1 / tensor2. Source: torch.Tensor.addcdiv_."""
+    try:
+        if _plain(self, tensor1, tensor2, value):
+            a = self._a
+            p = tensor1._a if value == 1 else np.multiply(scalar_of(value, a.dtype), tensor1._a)
+            np.add(a, np.true_divide(p, tensor2._a), a)
+            self._v[0] += 1
+            return self
+    except (AttributeError, ValueError):
+        pass
+    return _iaddcdiv(self, tensor1, tensor2, value=value)
