@@ -14,13 +14,12 @@ from ..core.inplace import apply_inplace
 from ..core.linear import linear
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of
-from ..core.viewing import view_op
-from .shape import select, slice_, unsqueeze
+from .dims import unsqueeze
+from .shape import alias
+from .windows import select, slice_
 
 __all__ = ["index_put", "index_put_"]
 METHODS = "index_put index_put_"
-
-alias = view_op("alias", lambda input: input[...], lambda g, shape: g)
 
 Index = tuple[Any, ...]  # one entry a dimension: an integer or bool array, or None for all of it
 

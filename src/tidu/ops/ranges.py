@@ -333,7 +333,7 @@ def cartesian_prod(*tensors: Any) -> Any:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(given) == 1:
         return given[0]
-    from .shape import stack  # type: ignore[attr-defined]
+    from .joining import stack
 
     return stack([grid.flatten() for grid in _meshgrid(given, "ij")], 1)
 
@@ -351,7 +351,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return made(np.empty(0, input.dtype.np))
-    from .shape import stack  # type: ignore[attr-defined]
+    from .joining import stack
 
     rows = np.array(list(_GRIDS[with_replacement](_range(input.shape[0]), r)), np.int64).reshape(-1, r)
     return stack([input[made(column)] for column in rows.T], 1)
@@ -369,7 +369,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     n = x.shape[0] if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    from .shape import stack  # type: ignore[attr-defined]
+    from .joining import stack
 
     columns = [made(np.ones(x.shape[0], x.dtype.np))]
     while len(columns) < n:

@@ -1,103 +1,86 @@
-"""Views that rearrange, cut out or repeat: view, transpose, select, slice, expand and their kin.
+"""The same elements in another shape or order: view, reshape, transpose, permute.
 
-Each op here is linear, so its adjoint is all there is to say.
+Each op here is linear and a view, so its adjoint is all there is to say. `dims.py` adds, drops and
+repeats dimensions; views of a part are in `windows.py`.
 """
 
 from __future__ import annotations
 
+import operator
+import warnings
 from typing import Any
 
 import numpy as np
 
-from ..core.broadcast import sum_to
 from ..core.errors import explain
 from ..core.linear import linear
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, new
 from ..core.viewing import view_op
 from ..core.views import storage_of
+from ..dtypes import from_numpy
 from ..shapes import normalize_dim
+from ._relabel import relabel
 
-__all__ = ["permute", "reshape", "select", "squeeze", "t", "transpose", "unsqueeze"]
-METHODS = "expand permute reshape select squeeze t transpose unsqueeze view"
+__all__ = [
+    "adjoint", "flatten", "moveaxis", "movedim", "permute", "ravel", "reshape", "swapaxes", "swapdims", "t",
+    "transpose", "unflatten",
+]  # fmt: skip
+METHODS = (
+    "adjoint flatten moveaxis movedim permute ravel reshape reshape_as swapaxes swapaxes_ swapdims swapdims_ t t_ "
+    "transpose transpose_ unflatten view view_as"
+)
+PROPERTIES = "H T mH mT"
 
 Ints = tuple[int, ...]
+ndarray = np.ndarray
 
 
-def ints(args: tuple[Any, ...]) -> Any:
-    """The sizes or dims of a method called as f(2, 3) or f((2, 3))."""
-    if len(args) == 1 and not isinstance(args[0], int) and isinstance(args[0], (tuple, list)):
-        return tuple(args[0])
+def ints(args: tuple[Any, ...], fn: str, name: str) -> Ints:
+    """The sizes or dims of a method called as f(2, 3) or f((2, 3)); TypeError for what is none."""
+    if len(args) == 1 and args[0].__class__ is not int:
+        only = args[0]
+        if isinstance(only, (tuple, list)):
+            args = tuple(only)
+        elif isinstance(only, bool) or not hasattr(only, "__index__") or getattr(only, "ndim", 0):
+            what = type(only).__name__
+            raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of ints, not {what}")
+    for a in args:
+        if a.__class__ is not int:
+            return tuple(_one(a, i, fn, name) for i, a in enumerate(args))
     return args
 
 
-# ------------------------------------------------------------------ select and slice
-
-
-def _select(input: Any, dim: int, index: int) -> Any:
-    """The slice of `input` at one index of one dimension, as a view. Source: torch.select."""
-    ndim = input.ndim
-    if not ndim:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    if dim < 0 or dim >= ndim:
-        dim = normalize_dim(dim, ndim)
+def _one(a: Any, i: int, fn: str, name: str) -> int:
     try:
-        if dim == 0:
-            return input[index, ...]
-        return input[(*(slice(None),) * dim, index, ...)]
-    except IndexError:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        if isinstance(a, bool) or not hasattr(a, "__index__"):
+            raise TypeError
+        return operator.index(a)
+    except TypeError:
+        raise TypeError(
+            f"{fn}(): argument '{name}' failed to unpack the object at pos {i + 1} with error \"type must be tuple of "
+            f'ints,but got {type(a).__name__}"'
         ) from None
 
 
-def _select_backward(input: Any, shape: Ints, dim: int, index: int) -> Any:
-    out = np.zeros(shape, input.dtype)
-    out[(*(slice(None),) * (dim % len(shape)), index, ...)] = input
-    return out
+def named_ints(args: tuple[Any, ...], given: Any, fn: str, name: str) -> Ints:
+    """`ints`, of sizes that may also be given by keyword."""
+    if given is not None:
+        args = (given,)
+    elif not args:
+        raise TypeError(f'{fn}() missing 1 required positional arguments: "{name}"')
+    return ints(args, fn, name)
 
 
-def select_backward(g: Any, shape: Ints, dim: int, index: int) -> Any:
-    if isinstance(g, Tensor):
-        return select_adjoint(g, shape, dim, index)
-    return _select_backward(g, shape, dim, index)
+_warned: set[str] = set()
 
 
-select_adjoint = linear(
-    "select_backward", _select_backward, lambda g, dim, index: select(g, dim, index), out_arg=False
-)  # fmt: skip
-select = view_op("select", _select, select_backward)
+def warn_once(message: str) -> None:
+    if message not in _warned:
+        _warned.add(message)
+        warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def _slice(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
-    if step <= 0:
-        raise ValueError("step must be greater than zero")
-    return input[(*(slice(None),) * dim, slice(start, end, step))]
-
-
-def _slice_backward(input: Any, shape: Ints, dim: int, start: int | None, end: int | None, step: int) -> Any:
-    out = np.zeros(shape, input.dtype)
-    out[(*(slice(None),) * dim, slice(start, end, step))] = input
-    return out
-
-
-slice_adjoint = linear(
-    "slice_backward",
-    _slice_backward,
-    lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
-    out_arg=False,
-)
-slice_ = view_op(
-    "slice",
-    _slice,
-    lambda g, shape, dim, start, end, step: (
-        slice_adjoint(g, shape, dim, start, end, step)
-        if isinstance(g, Tensor)
-        else _slice_backward(g, shape, dim, start, end, step)
-    ),
-)
-
-
-# ------------------------------------------------------------------ the same elements in another shape
+# ------------------------------------------------------------------ another shape
 
 
 def infer_shape(shape: Ints, size: int) -> Ints:
@@ -109,7 +92,7 @@ def infer_shape(shape: Ints, size: int) -> Ints:
                 raise RuntimeError("only one dimension can be inferred")
             hole = i
         elif d < 0:
-            raise RuntimeError(f"invalid shape dimension {d}")
+            raise RuntimeError(f"invalid shape dimension {d} at index {i} of shape {list(shape)}")
         else:
             known *= d
     if hole is None:
@@ -129,9 +112,20 @@ def infer_shape(shape: Ints, size: int) -> Ints:
     )
 
 
+def _reshaped(input: Any, shape: Ints) -> Any:
+    """An array in another shape: a view if NumPy can. Sizes are checked when something is unusual about them."""
+    try:
+        r = input.reshape(shape)
+    except ValueError:
+        return input.reshape(infer_shape(shape, input.size))
+    if r.shape != shape:
+        infer_shape(shape, input.size)
+    return r
+
+
 def _view(input: Any, shape: Ints) -> Any:
     """The same elements in another shape, sharing memory."""
-    r = input.reshape(infer_shape(shape, input.size))
+    r = _reshaped(input, shape)
     if not input.flags.c_contiguous and input.size and storage_of(r) is not storage_of(input):
         raise explain(
             RuntimeError(
@@ -146,41 +140,181 @@ def _view(input: Any, shape: Ints) -> Any:
 view = view_op("view", _view, lambda g, shape, _: reshape(g, shape))
 
 
-def method_view(self: Tensor, *shape: Any, dtype: Any = None) -> Any:
-    """The same elements in another shape, sharing memory (or the same bytes as another dtype).
-    Source: torch.Tensor.view."""
-    return view(self, ints(shape))
+def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
+    """The same elements in another shape, sharing memory; or the same bytes as another dtype.
+
+    **Arguments** shape: the sizes, as numbers or one tuple, of which one may be -1; or a dtype.
+    **Errors** RuntimeError where the elements do not lie so that a view could show them. Source: torch.Tensor.view.
+
+    >>> import tidu as torch
+    >>> torch.arange(6).view(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    if shape and shape[0].__class__ is int:
+        return view(self, shape if len(shape) == 1 else ints(shape, "view", "size"))
+    if dtype is not None or (shape and type(shape[0]).__name__ == "dtype"):
+        return _view_as_dtype(self, dtype if dtype is not None else shape[0])
+    return view(self, named_ints(shape, size, "view", "size"))
 
 
-def _unsafe_reshape(input: Any, shape: Ints) -> Any:
-    return np.array(input).reshape(shape)
+def _reshape_copy(input: Any, shape: Ints) -> Any:
+    return np.array(input, order="C").reshape(infer_shape(shape, input.size))
 
 
 copying_reshape = linear(
-    "reshape", _unsafe_reshape, lambda g, input_shape: reshape(g, input_shape), node="UnsafeViewBackward0"
-)  # fmt: skip
+    "reshape_copy",
+    _reshape_copy,
+    lambda g, input_shape: reshape(g, input_shape),
+    node="UnsafeViewBackward0",
+    out_arg=False,
+)
+_unsafe_view = linear(
+    "_unsafe_view",
+    _reshaped,
+    lambda g, input_shape: reshape(g, input_shape),
+    node="UnsafeViewBackward0",
+    out_arg=False,
+)
 
 
 def reshape(input: Any, shape: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.reshape."""
-    if not isinstance(input, Tensor):
+    if input.__class__ is ndarray:
         return input.reshape(shape)
-    shape = tuple(shape) if not isinstance(shape, int) else (shape,)
+    if shape.__class__ is not tuple:
+        shape = ints((shape,), "reshape", "shape")
     a = getattr(input, "_a", None)
-    if a is None or a.flags.c_contiguous:
+    if a is None:
+        try:
+            return view(input, shape)
+        except RuntimeError:  # it need not be possible for a value of a transform
+            return copying_reshape(input, shape)
+    if a.flags.c_contiguous or storage_of(_reshaped(a, shape)) is storage_of(a):
         return view(input, shape)
-    shape = infer_shape(shape, a.size)
-    if storage_of(a.reshape(shape)) is storage_of(a):
-        return view(input, shape)
-    return view(input.clone(), shape)  # type: ignore[attr-defined]
+    return _unsafe_view(_contiguous_clone(input), infer_shape(shape, a.size))
 
 
-def method_reshape(self: Tensor, *shape: Any) -> Any:
+_contiguous_clone = linear(
+    "contiguous_clone",
+    lambda input: np.array(input, order="C"),
+    lambda g: g,
+    node="CloneBackward0",
+    out_arg=False,
+)
+
+
+def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.Tensor.reshape."""
-    return reshape(self, ints(shape))
+    return reshape(self, named_ints(shape, kw.pop("shape", None), "reshape", "shape"))
+
+
+def view_as(self: Tensor, other: Tensor) -> Any:
+    """The elements in the shape of `other`, sharing memory. Source: torch.Tensor.view_as."""
+    return view(self, tuple(other.shape))
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Any:
+    """The elements in the shape of `other`. Source: torch.Tensor.reshape_as."""
+    return reshape(self, tuple(other.shape))
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The dimensions from `start_dim` through `end_dim` made one; a 0-d tensor gets a dimension.
+    Source: torch.flatten."""
+    shape = tuple(input.shape)
+    first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if first == last:
+        return input
+    n = 1
+    for d in shape[first : last + 1]:
+        n *= d
+    return reshape(input, (*shape[:first], n, *shape[last + 1 :]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One dimension split into several, whose sizes (one may be -1) multiply to its own. Source: torch.unflatten."""
+    if not isinstance(sizes, (tuple, list)):
+        what = type(sizes).__name__
+        raise TypeError(f"unflatten(): argument 'sizes' (position 3) must be tuple of ints, not {what}")
+    sizes = tuple(sizes)
+    shape = tuple(input.shape)
+    if not shape:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions"
+        )
+    d = normalize_dim(dim, len(shape))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        full = infer_shape(sizes, shape[d])
+    except RuntimeError as error:
+        if "is invalid" not in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the "
+            "input tensor"
+        ) from None
+    return view(input, (*shape[:d], *full, *shape[d + 1 :]))
+
+
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view if they lie in order, else a copy. Source: torch.ravel."""
+    a = getattr(input, "_a", None)
+    if a is None:
+        return reshape(input, (-1,))
+    return view(input if a.flags.c_contiguous else _contiguous_clone(input), (-1,))
+
+
+# ------------------------------------------------------------------ the same bytes as another dtype
+
+
+def _bytes_as(input: Any, dtype: Any) -> Any:
+    have, want = input.itemsize, dtype.itemsize
+    if have == want:
+        return input.view(dtype)
+    words = f"view {from_numpy(input.dtype).legacy} as {from_numpy(dtype).legacy} (different element sizes)"
+    if not input.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 to {words}")
+    if want > have and input.shape[-1] * have % want:
+        ratio = want // have
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {ratio} to {words}, but got {input.shape[-1]}"
+        )
+    if input.shape[-1] > 1 and input.strides[-1] != have:
+        raise RuntimeError(f"self.stride(-1) must be 1 to {words}, but got {input.strides[-1] // have}")
+    if want > have:
+        for i, s in enumerate(input.strides[:-1]):
+            if s % want and input.shape[i] > 1:
+                ratio = want // have
+                raise RuntimeError(
+                    f"self.stride({i}) must be divisible by {ratio} to {words}, but got {s // have}"
+                )
+    return input.view(dtype)
+
+
+_bytes_op = linear("view_as_dtype", _bytes_as, None, out_arg=False)
+
+
+def _view_as_dtype(x: Any, d: Any) -> Any:
+    a = getattr(x, "_a", None)
+    if a is None:
+        return _bytes_op(x, d.np)
+    r = new(Tensor)  # shares memory and version, and is no view that autograd knows
+    r._a = _bytes_as(a, d.np)
+    r._v = x._v
+    r._node = r._view = r._grad = r._extra = None
+    return r
 
 
 # ------------------------------------------------------------------ the dimensions in another order
+
+
+alias = view_op("alias", lambda input: input[...], lambda g, shape: g)
 
 
 def _transpose(input: Any, dim0: int, dim1: int) -> Any:
@@ -193,6 +327,16 @@ def _transpose(input: Any, dim0: int, dim1: int) -> Any:
 
 
 transpose = view_op("transpose", _transpose, lambda g, shape, dim0, dim1: transpose(g, dim0, dim1))
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """Exchange two dimensions, as a view. Source: torch.swapaxes."""
+    return transpose(input, axis0, axis1)
+
+
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """Exchange two dimensions, as a view. Source: torch.swapdims."""
+    return transpose(input, dim0, dim1)
 
 
 def _t(input: Any) -> Any:
@@ -230,80 +374,99 @@ def _inverse(dims: Ints) -> Ints:
 permute = view_op("permute", _permute, lambda g, shape, dims: permute(g, _inverse(dims)))
 
 
-def method_permute(self: Tensor, *dims: Any) -> Any:
+def method_permute(self: Tensor, *dims: Any, **kw: Any) -> Any:
     """The dimensions in another order, as a view. Source: torch.Tensor.permute."""
-    return permute(self, ints(dims))
+    return permute(self, named_ints(dims, kw.pop("dims", None), "permute", "dims"))
 
 
-def _unsqueeze(input: Any, dim: int) -> Any:
-    """A new dimension of size one, as a view. Source: torch.unsqueeze."""
-    d = normalize_dim(dim, input.ndim + 1)
-    return input[(*(slice(None),) * d, None)]
-
-
-unsqueeze = view_op("unsqueeze", _unsqueeze, lambda g, shape, dim: reshape(g, shape))
-
-
-def _squeeze(input: Any, dim: Any) -> Any:
-    n = input.ndim
-    dims = range(n) if dim is None else [normalize_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
-    drop = {d for d in dims if n and input.shape[d] == 1}
-    return input[tuple(0 if i in drop else slice(None) for i in range(n))] if drop else input[...]
-
-
-_squeeze_all = view_op("squeeze", lambda input: _squeeze(input, None), lambda g, shape: reshape(g, shape))
-_squeeze_dim = view_op(
-    "squeeze_dim", _squeeze, lambda g, shape, dim: reshape(g, shape), node="SqueezeBackward1"
-)  # fmt: skip
-
-
-def squeeze(input: Any, dim: Any = None) -> Any:
-    """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
-    return _squeeze_all(input) if dim is None else _squeeze_dim(input, dim)
-
-
-# ------------------------------------------------------------------ repeated without copying
-
-
-def _expand(input: Any, size: Ints) -> Any:
-    shape = input.shape
-    lead = len(size) - len(shape)
-    if lead < 0:
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Dimensions moved to other places, the rest in their order, as a view. Source: torch.movedim."""
+    one = isinstance(source, int)
+    sources, places = ((source,), (destination,)) if one else (tuple(source), tuple(destination))
+    if len(sources) != len(places):
         raise RuntimeError(
-            f"expand({_typed(input)}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater "
-            f"or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
+            f"number of dims as destination ({list(places)} dims)"
         )
-    full = list(size)
-    for i, d in enumerate(size):
-        have = shape[i - lead] if i >= lead else None
-        if d == -1:
-            if have is None:
-                raise RuntimeError(
-                    f"expand({_typed(input)}, size={list(size)}): the expanded size of the tensor ({d}) isn't allowed "
-                    f"in a leading, non-existing dimension {i}"
-                )
-            full[i] = have
-        elif have is not None and have not in (1, d):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({d}) must match the existing size ({have}) at non-singleton "
-                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
-            )
-    strides = [0] * lead + [0 if s == 1 and full[lead + k] != 1 else st
-                            for k, (s, st) in enumerate(zip(shape, input.strides, strict=True))]  # fmt: skip
-    return np.lib.stride_tricks.as_strided(input, full, strides)
+    n = len(input.shape)
+    src = [normalize_dim(d, n) for d in sources]
+    dst = [normalize_dim(d, n) for d in places]
+    if len(set(src)) != len(src):
+        raise RuntimeError(f"movedim: repeated dim in `source` ({list(sources)})")
+    if len(set(dst)) != len(dst):
+        raise RuntimeError(f"movedim: repeated dim in `destination` ({list(places)})")
+    if not n:
+        return alias(input)
+    placed = dict(zip(dst, src, strict=True))
+    rest = iter([d for d in range(n) if d not in src])
+    return permute(input, tuple(placed[i] if i in placed else next(rest) for i in range(n)))
 
 
-def _typed(input: Any) -> str:
-    from ..core.errors import type_word
-
-    return f"{type_word(input.dtype)}{{{list(input.shape)}}}"
+moveaxis = movedim
 
 
-expand = view_op("expand", _expand, lambda g, shape, _: sum_to(g, shape))
+def property_T(self: Tensor) -> Any:
+    """The dimensions in reverse order, as a view. Source: torch.Tensor.T."""
+    n = self.ndim
+    if n == 2:
+        return permute(self, (1, 0))
+    if n == 0:
+        warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    else:
+        warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
+    return permute(self, tuple(range(n - 1, -1, -1)))
 
 
-def method_expand(self: Tensor, *size: Any, implicit: bool = False) -> Any:
-    """Dimensions of size one repeated without copying; -1 keeps a size. Source: torch.Tensor.expand."""
-    return expand(self, ints(size))
+def _matrices(x: Any, what: str, note: str) -> bool:
+    """Whether `x` is a matrix or batch of them; False for a 0-d tensor, RuntimeError for a vector."""
+    n = x.ndim
+    if n == 1:
+        raise RuntimeError(f"{what} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if not n:
+        warn_once(note)
+    return n > 1
 
 
+def _conj(x: Any) -> Any:
+    return x.conj() if x.dtype.is_complex else x
+
+
+def property_mT(self: Tensor) -> Any:
+    """The last two dimensions exchanged, as a view. Source: torch.Tensor.mT."""
+    note = "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."
+    return transpose(self, -2, -1) if _matrices(self, "tensor.mT", note) else self
+
+
+def property_mH(self: Tensor) -> Any:
+    """The conjugate transpose of a matrix or batch of them. Source: torch.Tensor.mH."""
+    note = "Tensor.mH is deprecated on 0-D tensors. Consider using x.conj()."
+    return _conj(transpose(self, -2, -1) if _matrices(self, "tensor.mH", note) else self)
+
+
+def adjoint(input: Tensor) -> Any:
+    """The conjugate transpose of a matrix or batch of them. Source: torch.adjoint."""
+    note = "adjoint() is deprecated on 0-D tensors. Consider using x.conj()."
+    return _conj(transpose(input, -2, -1) if _matrices(input, "tensor.adjoint()", note) else input)
+
+
+def property_H(self: Tensor) -> Any:
+    """The conjugate transpose of a matrix. Source: torch.Tensor.H."""
+    n = self.ndim
+    if n == 2:
+        return _conj(transpose(self, 0, 1))
+    if n:
+        more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}")
+    warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+    return _conj(self)
+
+
+# ------------------------------------------------------------------ in place: the tensor itself gets the new shape
+
+
+t_ = relabel(t.op, "t_", "TBackward1")  # type: ignore[attr-defined]
+transpose_ = swapdims_ = swapaxes_ = relabel(transpose.op, "transpose_", "TransposeBackward1")  # type: ignore[attr-defined]

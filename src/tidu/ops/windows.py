@@ -1,105 +1,384 @@
-"""Windows for signal processing."""
+"""Views of a part: select, slice, narrow, diagonal, unfold, as_strided; and copies with a part replaced.
+
+A window is cut out by a forward; its adjoint puts the window's cotangent into zeros.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from ..core.linear import linear
+from ..core.op import Op, named
+from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
-from ._make import as_dtype, check_place, made
+from ..core.viewing import view_op
+from ..core.views import geometry, storage_of, window
+from ..shapes import normalize_dim
+from ._relabel import relabel
+from ._strides import strided
+from .shape import ints
 
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
+__all__ = [
+    "as_strided", "as_strided_", "as_strided_scatter", "diagonal", "diagonal_scatter", "narrow", "narrow_copy",
+    "select", "select_scatter", "slice_scatter",
+]  # fmt: skip
+METHODS = (
+    "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select select_scatter "
+    "slice_scatter unfold"
+)
 
-
-def _window(
-    fn: str, length: int, periodic: bool, formula: Callable[[Any], Any], dtype: Any, layout: Any, device: Any,
-    pin_memory: bool, requires_grad: bool,
-) -> Tensor:  # fmt: skip
-    """`formula` of the places 0, 1/n, ... 1; a periodic window is one longer, without its last element."""
-    check_place(device, pin_memory, layout)
-    d = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn)
-    if d.category < dtypes.FLOATING:
-        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(d.name, d.name)
-        raise RuntimeError(
-            f"{fn} expects floating point dtypes, got: TensorOptions(dtype={name}, device=cpu, layout=Strided "
-            "(default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))"
-        )
-    if length < 0:
-        raise RuntimeError(f"{fn} requires non-negative window_length, got window_length={length}")
-    if length < 2:
-        return made(np.ones(length, d.np), requires_grad)
-    n = length if periodic else length - 1
-    return made(formula(np.arange(length) / n).astype(d.np), requires_grad)
+Ints = tuple[int, ...]
 
 
-def hann_window(
-    window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """sin(pi x) ** 2 over x from 0 to 1. Source: torch.hann_window.
+def _adjoint(
+    name: str, cut: Callable[..., Any], view: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The adjoint of a window, `cut` out of arrays and `view` of values: for arrays, and for any value."""
 
-    Args:
-        window_length: the number of elements.
-        periodic: a window one longer without its last element, for use with a Fourier transform.
+    def put(input: Any, shape: Ints, *args: Any) -> Any:
+        out = np.zeros(shape, input.dtype)
+        cut(out, *args)[...] = input
+        return out
+
+    put.__signature__ = _with_shape(cut)  # type: ignore[attr-defined]
+    names = list(put.__signature__.parameters)[2:]  # type: ignore[attr-defined]
+    op = linear(
+        name, put, named(lambda g, *args: view(g, *args), ["g", *names]), tensor="input", out_arg=False
+    )
+
+    def either(g: Any, shape: Ints, *args: Any) -> Any:
+        return op(g, shape, *args) if isinstance(g, Tensor) else put(g, shape, *args)
+
+    return op, either
+
+
+def _with_shape(cut: Callable[..., Any]) -> inspect.Signature:
+    first, *rest = inspect.signature(cut).parameters.values()
+    rest = [p.replace(default=inspect.Parameter.empty) for p in rest]
+    return inspect.Signature([first, first.replace(name="shape"), *rest])
+
+
+# ------------------------------------------------------------------ select and slice
+
+
+def _select(input: Any, dim: int, index: int) -> Any:
+    """The slice of `input` at one index of one dimension, as a view. Source: torch.select.
 
     >>> import tidu as torch
-    >>> torch.hann_window(4)
-    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    >>> torch.arange(6).view(2, 3).select(1, 2)
+    tensor([2, 5])
     """
-    return _window(
-        "hann_window", window_length, periodic, lambda x: 0.5 - 0.5 * np.cos(2 * np.pi * x), dtype, layout, device,
-        pin_memory, requires_grad,
-    )  # fmt: skip
+    ndim = input.ndim
+    if not ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    if dim < 0 or dim >= ndim:
+        dim = normalize_dim(dim, ndim)
+    try:
+        if dim == 0:
+            return input[index, ...]
+        return input[(*(slice(None),) * dim, index, ...)]
+    except IndexError:
+        if not isinstance(index, int):
+            return _select(input, dim, index.__index__())
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        ) from None
 
 
-def hamming_window(
-    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None,
-    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """alpha - beta cos(2 pi x) over x from 0 to 1. Source: torch.hamming_window."""
-    return _window(
-        "hamming_window", window_length, periodic, lambda x: alpha - beta * np.cos(2 * np.pi * x), dtype, layout,
-        device, pin_memory, requires_grad,
-    )  # fmt: skip
+def _later(name: str) -> Callable[..., Any]:
+    """A view op that is declared further down: its adjoint needs it, and it needs its adjoint."""
+    return lambda *args: globals()[name](*args)
 
 
-def blackman_window(
-    window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x) over x from 0 to 1. Source: torch.blackman_window."""
+select_adjoint, select_backward = _adjoint("select_backward", _select, _later("select"))
+select = view_op("select", _select, select_backward)
 
-    def formula(x: Any) -> Any:
-        return 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x)
 
-    return _window(
-        "blackman_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad
+def _slice(input: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    if dim == 0:
+        return input[start:end:step]
+    return input[(*(slice(None),) * dim, slice(start, end, step))]
+
+
+slice_adjoint, slice_backward = _adjoint("slice_backward", _slice, _later("slice_"))
+slice_ = view_op("slice", _slice, slice_backward)
+
+
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """`length` places of a dimension from `start` on, as a view. Source: torch.narrow."""
+    return slice_(input, *_narrowed(input, dim, start, length))
+
+
+def _narrowed(input: Any, dim: int, start: Any, length: int) -> tuple[int, int, int, int]:
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    d = normalize_dim(dim, input.ndim)
+    n = input.shape[d]
+    if isinstance(start, Tensor):
+        if start.ndim or start.dtype.category > 1 or start.dtype.name == "bool":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = int(start.item())  # type: ignore[attr-defined]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    if start < 0:
+        start += n
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return d, start, start + length, 1
+
+
+_slice_copy = linear(
+    "narrow_copy",
+    lambda input, dim, start, length: np.array(
+        _slice(input, *_narrowed(input, dim, start, length)), order="C"
+    ),
+    lambda g, input_shape, dim, start, length: _narrow_copy_adjoint(g, input_shape, dim, start, length),
+)
+
+
+def _narrow_copy_adjoint(g: Any, shape: Ints, dim: int, start: int, length: int) -> Any:
+    d = dim % len(shape)
+    first = start % shape[d] if start < 0 else start
+    return slice_backward(g, shape, d, first, first + length, 1)
+
+
+def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
+    """`narrow`, as a copy. Source: torch.narrow_copy."""
+    return _slice_copy(input, dim, start, length, out=out)
+
+
+narrow_copy.op = _slice_copy.op  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------ diagonals and sliding windows
+
+
+def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of two dimensions as the last dimension, as a view. Source: torch.diagonal.
+
+    **Arguments** offset: how many places above the main diagonal (below, if negative); dim1, dim2: the dimensions.
+    """
+    d1, d2 = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    r = input.diagonal(offset, d1, d2)
+    r.flags.writeable = input.flags.writeable
+    return r
+
+
+diagonal_adjoint, diagonal_backward = _adjoint("diagonal_backward", _diagonal, _later("diagonal"))
+diagonal = view_op("diagonal", _diagonal, diagonal_backward)
+
+
+def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """All windows of `size` along a dimension, `step` apart, as a view: they become the last dimension.
+    Source: torch.Tensor.unfold."""
+    n = input.ndim
+    d = normalize_dim(dimension, n)
+    length = input.shape[d] if n else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not n:
+        return input.reshape(1)[:size]
+    shape = (*input.shape[:d], (length - size) // step + 1, *input.shape[d + 1 :], size)
+    strides = input.strides
+    return strided(input, shape, (*strides[:d], strides[d] * step, *strides[d + 1 :], strides[d]))
+
+
+def _unfold_backward(input: Any, shape: Ints, dimension: int, size: int, step: int) -> Any:
+    out = np.zeros(shape, input.dtype)
+    if not shape:
+        return out + input.sum(dtype=input.dtype)
+    d = normalize_dim(dimension, len(shape))
+    along = np.moveaxis(out, d, -1)
+    parts = np.moveaxis(input, d, -1)  # (..., size, windows)
+    if size <= parts.shape[-1]:
+        for k in range(size):
+            along[..., k : k + (parts.shape[-1] - 1) * step + 1 : step] += parts[..., k, :]
+    else:
+        for w in range(parts.shape[-1]):
+            along[..., w * step : w * step + size] += parts[..., w]
+    return out
+
+
+unfold_adjoint = linear(
+    "unfold_backward",
+    _unfold_backward,
+    lambda g, dimension, size, step: unfold(g, dimension, size, step),
+    out_arg=False,
+)
+unfold = view_op("unfold", _unfold, lambda g, shape, *args: unfold_adjoint(g, shape, *args))
+
+
+# ------------------------------------------------------------------ by strides
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """The view of the memory of `input` with these sizes, strides and offset, all in elements.
+
+    **Errors** RuntimeError where it would reach outside of the memory. Source: torch.as_strided.
+    """
+    return _as_strided(input, *_strided_arguments(size, stride, storage_offset))
+
+
+def _strided_arguments(size: Any, stride: Any, offset: int | None) -> tuple[Ints, Ints, int | None]:
+    size, stride = ints((size,), "as_strided", "size"), ints((stride,), "as_strided", "stride")
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
+    if offset is not None and offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    return size, stride, offset
+
+
+_as_strided_ = relabel(_as_strided.op, "as_strided_", "AsStridedBackward1")  # type: ignore[attr-defined]
+
+
+def as_strided_(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """`as_strided`, in place: the tensor itself becomes the view. Source: torch.as_strided_."""
+    return _as_strided_(input, *_strided_arguments(size, stride, storage_offset))
+
+
+# ------------------------------------------------------------------ copies with a part replaced
+
+
+def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """Declare `name(input, src, ...)`: a copy of `input` in which the window is `src`."""
+    first, *rest = inspect.signature(cut).parameters.values()
+    names = [p.name for p in rest]
+
+    def put(input: Any, src: Any, *args: Any) -> Any:
+        out = np.array(input, order="C")
+        part = cut(out, *args)
+        if part.shape != src.shape:
+            _check_src(src.shape, part.shape)
+        part[...] = src
+        return out
+
+    def clear(input: Any, *args: Any) -> Any:
+        out = np.array(input, order="C")
+        cut(out, *args)[...] = 0
+        return out
+
+    put.__signature__ = inspect.Signature([first, first.replace(name="src"), *rest])  # type: ignore[attr-defined]
+    clear.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
+    put.__doc__ = doc
+    cleared = linear(
+        name + "_clear",
+        clear,
+        named(lambda g, *args: cleared(g, *args), ["g", *names]),
+        tensor="input",
+        node=_camel(name),
+        out_arg=False,
+    )
+    return Op(
+        name,
+        put,
+        vjp={
+            "input": named(lambda g, *args: cleared(g, *args), ["g", *names]),
+            "src": named(lambda g, *args: view(g, *args), ["g", *names]),
+        },
+        jvp="linear",
+        out_arg=False,
+    ).call
+
+
+def _camel(name: str) -> str:
+    return "".join(w.capitalize() for w in name.split("_")) + "Backward0"
+
+
+def _check_src(src: Ints, part: Ints) -> None:
+    raise RuntimeError(
+        f"expected src to have a size equal to the slice of self. src size = {list(src)}, slice size = {list(part)}"
     )
 
 
-def bartlett_window(
-    window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """A triangle, 1 - |2 x - 1| over x from 0 to 1. Source: torch.bartlett_window."""
-    return _window(
-        "bartlett_window", window_length, periodic, lambda x: 1 - np.abs(2 * x - 1), dtype, layout, device,
-        pin_memory, requires_grad,
-    )  # fmt: skip
+select_scatter = _replacing(
+    "select_scatter",
+    _select,
+    select,
+    "A copy of `input` in which the slice at `index` of dimension `dim` is `src`. Source: torch.select_scatter.",
+)
+diagonal_scatter = _replacing(
+    "diagonal_scatter",
+    _diagonal,
+    diagonal,
+    "A copy of `input` in which a diagonal is `src`. Source: torch.diagonal_scatter.",
+)
 
 
-def kaiser_window(
-    window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, layout: Any = None,
-    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
-    """i0(beta sqrt(1 - (2 x - 1) ** 2)) / i0(beta) over x from 0 to 1. Source: torch.kaiser_window."""
+def _slice_part(
+    input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    d = normalize_dim(dim, input.ndim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return _slice(input, d, start, end, step)
 
-    def formula(x: Any) -> Any:
-        return np.i0(beta * np.sqrt(np.maximum(0, 1 - (2 * x - 1) ** 2))) / np.i0(np.float64(beta))
 
-    return _window(
-        "kaiser_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad
+def _slice_view(g: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    return slice_(g, normalize_dim(dim, len(g.shape)), start, end, step)
+
+
+slice_scatter = _replacing(
+    "slice_scatter",
+    _slice_part,
+    _slice_view,
+    "A copy of `input` in which a slice of dimension `dim` is `src`. Source: torch.slice_scatter.",
+)
+
+
+def _strided_scatter(
+    input: Any, src: Any, size: Ints, stride: Ints, storage_offset: int | None = None
+) -> Any:
+    """A copy of `input`, in whose memory the window by strides is `src`. Source: torch.as_strided_scatter."""
+    memory = (
+        storage_of(input).reshape(-1)
+        if storage_of(input).flags.c_contiguous
+        else storage_of(input).ravel("K")
     )
+    out = memory.copy()
+    place = geometry(input, storage_of(input))
+    part = window(out, tuple(size), tuple(stride), place[2] if storage_offset is None else storage_offset)
+    if part.shape != src.shape:
+        _check_src(src.shape, part.shape)
+    part[...] = src
+    return window(out, *place)
+
+
+as_strided_scatter = Op(
+    "as_strided_scatter",
+    _strided_scatter,
+    vjp={
+        "input": lambda g, size, stride, storage_offset: as_strided_clear(g, size, stride, storage_offset),
+        "src": lambda g, size, stride, storage_offset: _as_strided(g, size, stride, storage_offset),
+    },
+    jvp="linear",
+    out_arg=False,
+).call
+as_strided_clear = linear(
+    "as_strided_clear",
+    lambda input, size, stride, storage_offset: _strided_scatter(
+        input, np.zeros(size, input.dtype), size, stride, storage_offset
+    ),
+    lambda g, size, stride, storage_offset: as_strided_clear(g, size, stride, storage_offset),
+    node="AsStridedScatterBackward0",
+    out_arg=False,
+)

@@ -1,0 +1,183 @@
+"""Dimensions of size one, new or dropped, and expanded without copying: unsqueeze, squeeze, expand and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.broadcast import sum_to
+from ..core.errors import type_word
+from ..core.tensor import Tensor
+from ..core.viewing import view_op
+from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
+from ._relabel import relabel
+from ._strides import strided
+from .shape import ints, named_ints, reshape
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "broadcast_to", "squeeze", "unsqueeze",
+]  # fmt: skip
+METHODS = "broadcast_to expand expand_as squeeze squeeze_ unsqueeze unsqueeze_"
+
+Ints = tuple[int, ...]
+
+
+# ------------------------------------------------------------------ dimensions of size one
+
+
+def _unsqueeze(input: Any, dim: int) -> Any:
+    """A new dimension of size one, as a view. Source: torch.unsqueeze."""
+    d = normalize_dim(dim, input.ndim + 1)
+    return input[(*(slice(None),) * d, None, ...)]
+
+
+unsqueeze = view_op("unsqueeze", _unsqueeze, lambda g, shape, dim: reshape(g, shape))
+
+
+def _squeeze(input: Any, dims: Sequence[int]) -> Any:
+    shape = input.shape
+    drop = {d for d in dims if shape and shape[d] == 1}
+    return (
+        input[tuple(0 if i in drop else slice(None) for i in range(len(shape))) + (...,)]
+        if drop
+        else input[...]
+    )
+
+
+_squeeze_all = view_op(
+    "squeeze", lambda input: _squeeze(input, range(input.ndim)), lambda g, shape: reshape(g, shape)
+)
+_squeeze_dim = view_op(
+    "squeeze_dim",
+    lambda input, dim: _squeeze(input, (normalize_dim(dim, input.ndim),)),
+    lambda g, shape, dim: reshape(g, shape),
+    node="SqueezeBackward1",
+)
+_squeeze_dims = view_op(
+    "squeeze_dims",
+    lambda input, dim: _squeeze(input, normalize_dims(dim, input.ndim) if dim else ()),
+    lambda g, shape, dim: reshape(g, shape),
+    node="SqueezeBackward2",
+)
+
+
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
+    if dim is None:
+        return _squeeze_all(input)
+    return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """The tensor (or each of several), a 0-d one with a dimension of size one. Source: torch.atleast_1d."""
+    return _at_least(tensors, lambda x: x if x.ndim else reshape(x, (1,)), "atleast_1d")
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """The tensor (or each of several) with at least two dimensions, new ones in front. Source: torch.atleast_2d."""
+
+    def raised(x: Any) -> Any:
+        return x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1))
+
+    return _at_least(tensors, raised, "atleast_2d")
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """The tensor (or each of several) with at least three dimensions: (1, n, 1) for a vector, (m, n, 1) for a matrix.
+    Source: torch.atleast_3d."""
+
+    def raised(x: Any) -> Any:
+        n = x.ndim
+        if n > 2:
+            return x
+        return unsqueeze(x if n == 2 else unsqueeze(x, 0), -1) if n else reshape(x, (1, 1, 1))
+
+    return _at_least(tensors, raised, "atleast_3d")
+
+
+def _at_least(tensors: tuple[Any, ...], raised: Any, fn: str) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        return tuple(raised(x) for x in tensors[0])
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{fn}() received an invalid combination of arguments - got ({type(x).__name__})")
+    return raised(tensors[0]) if len(tensors) == 1 else tuple(raised(x) for x in tensors)
+
+
+# ------------------------------------------------------------------ repeated without copying
+
+
+def _expand(input: Any, size: Ints) -> Any:
+    shape = input.shape
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({type_word(input.dtype)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    full = list(size)
+    steps = [0] * lead
+    for i, d in enumerate(size):
+        if i < lead:
+            if d < 0:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({d}) isn't allowed in a leading, non-existing dimension {i}"
+                )
+            continue
+        have, step = shape[i - lead], input.strides[i - lead]
+        if d == -1:
+            full[i] = have
+        elif have != d:
+            if have != 1 or d < 0:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({d}) must match the existing size ({have}) at non-singleton "
+                    f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+                )
+            step = 0
+        steps.append(step)
+    return strided(input, tuple(full), tuple(steps))
+
+
+expand = view_op("expand", _expand, lambda g, shape, _: sum_to(g, shape))
+
+
+def method_expand(self: Tensor, *size: Any, implicit: bool = False, **kw: Any) -> Any:
+    """Dimensions of size one repeated without copying; -1 keeps a size. Source: torch.Tensor.expand."""
+    return expand(self, named_ints(size, kw.pop("size", None), "expand", "size"))
+
+
+def expand_as(self: Tensor, other: Tensor) -> Any:
+    """Expanded to the shape of `other`. Source: torch.Tensor.expand_as."""
+    return expand(self, tuple(other.shape))
+
+
+def broadcast_to(input: Tensor, size: Any) -> Any:
+    """Expanded to a shape. Source: torch.broadcast_to."""
+    return expand(input, ints((size,), "broadcast_to", "size"))
+
+
+def broadcast_tensors(*tensors: Any) -> Any:
+    """The tensors expanded to their common shape. Source: torch.broadcast_tensors."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for i, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+    shape = broadcast_shapes(*[tuple(x.shape) for x in tensors])
+    return tuple(x if tuple(x.shape) == shape else expand(x, shape) for x in tensors)
+
+
+# ------------------------------------------------------------------ in place: the tensor itself gets the new shape
+
+
+unsqueeze_ = relabel(unsqueeze.op, "unsqueeze_", "UnsqueezeBackward1")
+_squeeze_all_ = relabel(_squeeze_all.op, "squeeze_", "SqueezeBackward3")
+_squeeze_dim_ = relabel(_squeeze_dim.op, "squeeze_", "SqueezeBackward4")
+_squeeze_dims_ = relabel(_squeeze_dims.op, "squeeze_", "SqueezeBackward5")
+
+
+def squeeze_(self: Tensor, dim: Any = None) -> Any:
+    """Drop dimensions of size one, in place. Source: torch.Tensor.squeeze_."""
+    if dim is None:
+        return _squeeze_all_(self)
+    return _squeeze_dims_(self, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim_(self, dim)

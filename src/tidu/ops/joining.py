@@ -1,0 +1,268 @@
+"""Tensors joined to one: cat, stack and what is made of them. Their adjoints cut apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.op import Op
+from ..core.promote import SAME, common
+from ..core.tensor import Tensor
+from ..shapes import normalize_dim
+from .dims import atleast_1d, atleast_2d, atleast_3d
+from .shape import reshape
+from .windows import select, slice_
+
+__all__ = [
+    "block_diag", "cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack",
+]  # fmt: skip
+
+Ints = tuple[int, ...]
+ndarray = np.ndarray
+
+
+def part(g: Any, dim: int, start: int, stop: int) -> Any:
+    """The places from `start` to `stop` of a dimension of any value."""
+    if g.__class__ is ndarray:
+        return g[(*(slice(None),) * dim, slice(start, stop))]
+    return slice_(g, dim, start, stop, 1)
+
+
+def one_dtype(arrays: Sequence[Any]) -> Any:
+    """The common dtype of arrays, each counting in full: None when they have one already."""
+    first = arrays[0].dtype
+    for a in arrays:
+        if a.dtype != first:
+            return common("cat", SAME, [a.reshape(-1) for a in arrays]).np
+    return None
+
+
+def checked_list(tensors: Any, fn: str, name: str = "tensors") -> list[Any]:
+    """A list or tuple of tensors as a list; TypeError for anything else."""
+    if not isinstance(tensors, (tuple, list)):
+        what = type(tensors).__name__
+        raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of Tensors, not {what}")
+    for i, x in enumerate(tensors):
+        if not isinstance(x, (Tensor, ndarray)):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+    return list(tensors)
+
+
+# ------------------------------------------------------------------ cat
+
+
+def _cat(tensors: Any, dim: int = 0) -> Any:
+    dtype = one_dtype(tensors)
+    if dtype is not None:
+        tensors = [a.astype(dtype) for a in tensors]
+    first = tensors[0]
+    for i, a in enumerate(tensors):
+        if not a.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+        if first.shape == (0,):
+            first = a
+    real = tensors if first.ndim == 1 else [a for a in tensors if a.shape != (0,)] or [first]
+    d = normalize_dim(dim, first.ndim)
+    try:
+        return np.concatenate(real, d)
+    except ValueError:
+        _refuse_cat(tensors, first.shape, d)
+        raise
+
+
+def _refuse_cat(tensors: Sequence[Any], shape: Ints, dim: int) -> None:
+    for i, a in enumerate(tensors):
+        if a.shape == (0,):
+            continue
+        if a.ndim != len(shape):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(shape)} and {a.ndim}")
+        for j, (n, want) in enumerate(zip(a.shape, shape, strict=True)):
+            if j != dim and n != want:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {n} "
+                    f"for tensor number {i} in the list."
+                )
+
+
+def _uncat(g: Any, tensors_shape: Sequence[Ints], dim: int, needs: tuple[bool, ...]) -> list[Any]:
+    d, at, out = dim % len(g.shape), 0, []
+    for shape, needed in zip(tensors_shape, needs, strict=True):
+        if shape == (0,) and len(g.shape) != 1:
+            out.append(part(reshape(g, (-1,)), 0, 0, 0))
+            continue
+        out.append(part(g, d, at, at + shape[d]) if needed else None)
+        at += shape[d]
+    return out
+
+
+_cat_op = Op("cat", _cat, vjp={"tensors": _uncat}, jvp="linear", tensors=("tensors",), lists=("tensors",))
+
+
+def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
+    """Tensors joined along a dimension in which alone their sizes may differ; dtypes are promoted.
+
+    **Errors** ValueError for no tensors, RuntimeError for sizes that do not match. Source: torch.cat.
+
+    >>> import tidu as torch
+    >>> torch.cat([torch.ones(2), torch.zeros(1)])
+    tensor([1., 1., 0.])
+    """
+    tensors = checked_list(tensors, "cat")
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    dim = dim if axis is None else axis
+    if out is None:
+        return _cat_op.call(tensors, dim)
+    try:
+        return _cat_op.call(tensors, dim, out=out)
+    except RuntimeError as error:
+        if "can't be cast" in str(error):
+            legacy = out.dtype.legacy
+            raise TypeError(
+                f"torch.cat(): input types can't be cast to the desired output type {legacy}"
+            ) from None
+        raise
+
+
+cat.op = _cat_op  # type: ignore[attr-defined]
+concat = concatenate = cat
+
+
+# ------------------------------------------------------------------ stack
+
+
+def _stack(tensors: Any, dim: int = 0) -> Any:
+    first = tensors[0].shape
+    for i, a in enumerate(tensors):
+        if a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at "
+                f"entry {i}"
+            )
+    d = normalize_dim(dim, len(first) + 1)
+    dtype = one_dtype(tensors)
+    if dtype is not None:
+        tensors = [a.astype(dtype) for a in tensors]
+    at = (*(slice(None),) * d, None)
+    return np.concatenate([a[at] for a in tensors], d)
+
+
+def _unstack(g: Any, dim: int, needs: tuple[bool, ...]) -> list[Any]:
+    d = dim % len(g.shape)
+    if g.__class__ is ndarray:
+        lead = (slice(None),) * d
+        return [g[(*lead, i, ...)] if needed else None for i, needed in enumerate(needs)]
+    return [select(g, d, i) if needed else None for i, needed in enumerate(needs)]
+
+
+_stack_op = Op(
+    "stack", _stack, vjp={"tensors": _unstack}, jvp="linear", tensors=("tensors",), lists=("tensors",)
+)
+
+
+def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
+    """Tensors of one shape joined along a new dimension. Source: torch.stack.
+
+    >>> import tidu as torch
+    >>> torch.stack([torch.arange(2), torch.arange(2)], 1)
+    tensor([[0, 0],
+            [1, 1]])
+    """
+    tensors = checked_list(tensors, "stack")
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return _stack_op.call(tensors, dim if axis is None else axis, out=out)
+
+
+stack.op = _stack_op  # type: ignore[attr-defined]
+
+
+def _several(tensors: Any, fn: str) -> list[Any]:
+    tensors = checked_list(tensors, fn)
+    if not tensors:
+        raise RuntimeError(f"{fn} expects a non-empty TensorList")
+    return tensors
+
+
+def hstack(tensors: Any, *, out: Any = None) -> Any:
+    """Joined along the second dimension, vectors along the first. Source: torch.hstack."""
+    tensors = [atleast_1d(x) for x in _several(tensors, "hstack")]
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1, out=out)
+
+
+def vstack(tensors: Any, *, out: Any = None) -> Any:
+    """Joined along the first dimension, vectors as rows. Source: torch.vstack."""
+    return cat([atleast_2d(x) for x in _several(tensors, "vstack")], 0, out=out)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Any, *, out: Any = None) -> Any:
+    """Joined along the third dimension, vectors and matrices raised by `atleast_3d`. Source: torch.dstack."""
+    return cat([atleast_3d(x) for x in _several(tensors, "dstack")], 2, out=out)
+
+
+def column_stack(tensors: Any, *, out: Any = None) -> Any:
+    """Joined along the second dimension, vectors as columns. Source: torch.column_stack."""
+    several = _several(tensors, "column_stack")
+    return hstack([x if x.ndim > 1 else reshape(x, (x.numel(), 1)) for x in several], out=out)
+
+
+# ------------------------------------------------------------------ blocks on a diagonal
+
+
+def _block_diag(tensors: Any) -> Any:
+    for i, a in enumerate(tensors):
+        if a.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{i} has {a.ndim} dimensions"
+            )
+    shapes = [_as_block(a.shape) for a in tensors]
+    out = np.zeros(
+        (sum(s[0] for s in shapes), sum(s[1] for s in shapes)), one_dtype(tensors) or tensors[0].dtype
+    )
+    row = col = 0
+    for a, (m, n) in zip(tensors, shapes, strict=True):
+        out[row : row + m, col : col + n] = a
+        row, col = row + m, col + n
+    return out
+
+
+def _as_block(shape: Ints) -> Ints:
+    return (1,) * (2 - len(shape)) + shape
+
+
+def _blocks(g: Any, tensors_shape: Sequence[Ints]) -> list[Any]:
+    row = col = 0
+    out = []
+    for shape in tensors_shape:
+        m, n = _as_block(shape)
+        out.append(reshape(part(part(g, 0, row, row + m), 1, col, col + n), shape))
+        row, col = row + m, col + n
+    return out
+
+
+_block_diag_op = Op(
+    "block_diag",
+    _block_diag,
+    vjp={"tensors": _blocks},
+    jvp="linear",
+    tensors=("tensors",),
+    lists=("tensors",),
+    out_arg=False,
+)
+
+
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one, zeros elsewhere; vectors are rows. Source: torch.block_diag."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        from .factories import empty
+
+        return empty(1, 0)
+    return _block_diag_op.call(checked_list(tensors, "block_diag"))
