@@ -42,7 +42,7 @@ def start(names: list[str]) -> list[Library]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs the benchmarks; the exit status is 0 if at least one library ran."""
+    """Runs the benchmarks; the exit status is 1 where the first library or every row is missing."""
     options = arguments(argv)
     wanted = [
         row
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
         print("\n".join(row.name for row in wanted))
         return 0
     libraries = start(options.libs.split(","))
-    if not libraries or not wanted:
+    if not wanted or not libraries or libraries[0].name != options.libs.split(",")[0]:
         print("nothing to time", file=sys.stderr)
         return 1
     names = [library.name for library in libraries]
