@@ -486,7 +486,7 @@ def _read(r: Any, vals: list[Any], gs: Sequence[Any], needs: tuple[bool, ...]) -
 
 def fit(c: Any, dt: Any) -> Any:
     """A cotangent in the dtype of what it is the cotangent of: real parts, and PyTorch's silent casts."""
-    from .cast import cast
+    from .broadcast import cast
 
     return cast(c, dt)
 
