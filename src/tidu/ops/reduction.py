@@ -1,4 +1,4 @@
-"""Reductions: sums, means, products, extremes, norms."""
+"""Sums, means, products, variances and norms."""
 
 from __future__ import annotations
 
@@ -7,62 +7,47 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays import rows
 from ..core.broadcast import cast, expand_to
+from ..core.elementwise import conj
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
-from ..shapes import normalize_dims
+from ..shapes import normalize_dims, numel
+from ._reduce import check_dims, divisor, expand_back, into, is_low, isnan, low_sum, nonzero_where, where
 
-__all__ = ["mean", "sum"]
-METHODS = "mean sum"
+__all__ = ["logsumexp", "mean", "nanmean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean"]
+METHODS = "logsumexp mean nanmean nansum prod std sum var"
 
 Ints = tuple[int, ...]
 INT64 = np.dtype(np.int64)
 
 
-def _is_low(dt: Any) -> bool:
-    """Whether sums of this dtype are taken in float32: the two-byte floats."""
-    return bool(dt.itemsize == 2 and dt.kind in "fV")
+# ------------------------------------------------------------------ sums
 
 
 def _total(input: Any) -> Any:
     dt = input.dtype
     if dt.kind in "biu":
         return np.asarray(np.add.reduce(input, None, INT64))
-    if _is_low(dt):
+    if is_low(dt):
         return np.asarray(np.add.reduce(input.astype(np.float32), None)).astype(dt)
-    if input.flags.c_contiguous:
-        return np.asarray(np.add.reduce(input.reshape(-1)))
-    return np.asarray(np.add.reduce(input, None))
-
-
-def _sum(input: Any, dim: Ints, keepdim: bool) -> Any:
-    dt = input.dtype
-    if dt.kind in "biu":
-        return np.asarray(np.add.reduce(input, dim, INT64, None, keepdim))
-    if _is_low(dt):
-        return np.asarray(np.add.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
-    return np.asarray(np.add.reduce(input, dim, None, None, keepdim))
-
-
-def expand_back(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:
-    """A reduction's cotangent, broadcast back over the dimensions that were reduced."""
-    if not keepdim and shape:
-        gone = set(dim)
-        g = g.reshape(tuple(1 if i in gone else n for i, n in enumerate(shape)))
-    return expand_to(g, shape)
+    return np.asarray(np.add.reduce(input.reshape(-1) if input.flags.c_contiguous else input, None))
 
 
 _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
-_sum_dim = shaped_op("sum_dim", _sum, expand_back, node="SumBackward1")
+_sum_dim = shaped_op("sum_dim", low_sum, expand_back, node="SumBackward1")
 
 
-def sum(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
-) -> Any:  # fmt: skip
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over some dimensions. Integers and bools sum to int64.
 
     **Arguments** input: any tensor; dim: an int or a tuple of ints; keepdim: keep reduced dimensions with size one;
     dtype: convert the elements to it first. Source: torch.sum.
+
+    >>> import tidu as torch
+    >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), dim=0)
+    tensor([4., 6.])
     """
     if dtype is not None:
         input = cast(input, dtype.np)
@@ -70,65 +55,78 @@ def sum(
         r = _sum_all(input)
     else:
         r = _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
-    return r if out is None else _into(out, r)
+    return r if out is None else into("sum", out, r)
 
 
-def _into(out: Any, r: Any) -> Any:
-    from ..core.inplace import check_out, put_out
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The sum with NaN counted as zero. Source: torch.nansum."""
+    if input.dtype.is_complex:
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if input.dtype.category < dtypes.FLOATING:
+        return sum(input, dim, keepdim, dtype=dtype, out=out)
+    r = _nansum.call(input, normalize_dims(dim, input.ndim), keepdim)
+    if dtype is not None:
+        r = cast(r, dtype.np)
+    return r if out is None else into("nansum", out, r)
 
-    check_out(sum.op, r._a, out, r.requires_grad)  # type: ignore[attr-defined]
-    put_out(r._a, out)
-    return out
+
+def _nansum_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
+    return low_sum(np.where(np.isnan(input), input.dtype.type(0), input), dim, keepdim)
+
+
+_nansum = Op(
+    "nansum",
+    _nansum_forward,
+    vjp={
+        "input": lambda g, input, input_shape, dim, keepdim: where(
+            isnan(input), 0.0, expand_back(g, input_shape, dim, keepdim)
+        )
+    },
+    jvp={"input": lambda t, input, dim, keepdim: _sum_dim(where(isnan(input), 0.0, t), dim, keepdim)},
+    out_arg=False,
+)
+
+
+# ------------------------------------------------------------------ means
 
 
 def _check_mean(input: Any) -> None:
     if input.dtype.category < dtypes.FLOATING:
-        what = "Input" if isinstance(input, Tensor) else "Optional"
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {input.dtype.legacy}"
         )
 
 
 def _mean_all_forward(input: Any) -> Any:
-    return (_total(input) / input.dtype.type(input.size)).astype(input.dtype) if input.size else np.full((), np.nan, input.dtype)  # fmt: skip
+    return _scaled(_total(input), input)
+
+
+def _scaled(total: Any, input: Any) -> Any:
+    dt = input.dtype
+    if is_low(dt):
+        return (total.astype(np.float32) / np.float32(input.size)).astype(dt)
+    return np.asarray(total / dt.type(input.size))
 
 
 def _mean_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
-    n = 1
-    for d in dim:
-        n *= input.shape[d]
-    if not n:
-        return np.asarray(_sum(input, dim, keepdim) * np.nan).astype(input.dtype)
-    return (np.asarray(_sum(input, dim, keepdim)) / input.dtype.type(n)).astype(input.dtype)
+    dt = input.dtype
+    wide = input.astype(np.float32) if is_low(dt) else input
+    with np.errstate(all="ignore"):
+        r = np.asarray(low_sum(wide, dim, keepdim) / wide.dtype.type(divisor(input.shape, dim)))
+    return r.astype(dt, copy=False)
 
 
-def _count(shape: Ints, dim: Ints) -> int:
-    n = 1
-    for d in dim:
-        n *= shape[d]
-    return n
-
-
-_mean_all = shaped_op("mean", _mean_all_forward, lambda g, shape: expand_to(g / _size(shape), shape))
+_mean_all = shaped_op("mean", _mean_all_forward, lambda g, shape: expand_to(g / numel(shape), shape))
 _mean_dim = shaped_op(
     "mean_dim",
     _mean_forward,
-    lambda g, shape, dim, keepdim: expand_back(g / _count(shape, dim), shape, dim, keepdim),
+    lambda g, shape, dim, keepdim: expand_back(g / divisor(shape, dim), shape, dim, keepdim),
     node="MeanBackward1",
 )
 
 
-def _size(shape: Ints) -> int:
-    n = 1
-    for d in shape:
-        n *= d
-    return n
-
-
-def mean(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
-) -> Any:  # fmt: skip
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over some dimensions; NaN where there are none. Source: torch.mean."""
     if dtype is not None:
         input = cast(input, dtype.np)
@@ -137,7 +135,297 @@ def mean(
         r = _mean_all(input)
     else:
         r = _mean_dim(input, normalize_dims(dim, input.ndim), keepdim)
-    return r if out is None else _into(out, r)
+    return r if out is None else into("mean", out, r)
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The mean of what is not NaN. Source: torch.nanmean."""
+    if input.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.legacy}"
+        )
+    r = nansum(input, dim, keepdim, dtype=dtype) / sum(isnan(input).logical_not(), dim, keepdim)
+    return r if out is None else into("nanmean", out, r)
+
+
+# ------------------------------------------------------------------ products
+
+
+def _prod_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
+    dt = input.dtype
+    if dt.kind in "biu":
+        return np.asarray(np.multiply.reduce(input, dim, INT64, None, keepdim))
+    if is_low(dt):
+        return np.asarray(np.multiply.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
+    return np.asarray(np.multiply.reduce(input, dim, None, None, keepdim))
+
+
+def _prod_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, keepdim: bool) -> Any:
+    g = expand_back(g, input_shape, dim, keepdim)
+    if isinstance(input, Tensor) or not input.all():
+        return g * conj(products_of_others(input, dim))
+    return g * conj(expand_back(out, input_shape, dim, keepdim) / input)
+
+
+def products_of_others(x: Any, dim: Ints) -> Any:
+    """For every element the product of the others along `dim`: right where some are zero, to any derivative."""
+    from .scan import exclusive_cumprod
+
+    if not dim:
+        return x * 0 + 1
+    if len(dim) == 1:
+        return exclusive_cumprod(x, dim[0], False) * exclusive_cumprod(x, dim[0], True)
+    flat = x.reshape((-1,))
+    return (exclusive_cumprod(flat, 0, False) * exclusive_cumprod(flat, 0, True)).reshape(tuple(x.shape))
+
+
+_RULES: dict[str, Any] = {
+    "vjp": {"input": _prod_backward},
+    "jvp": {
+        "input": lambda t, input, dim, keepdim: _sum_dim(t * products_of_others(input, dim), dim, keepdim)
+    },
+}
+_prod_all = Op("prod", _prod_forward, **_RULES, out_arg=False)
+_prod_dim = Op("prod_dim", _prod_forward, **_RULES, node="ProdBackward1", out_arg=False)
+
+
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The product of all elements, or along a dimension. Integers multiply to int64. Source: torch.prod."""
+    if dtype is not None:
+        input = cast(input, dtype.np)
+    if dim is None:
+        r = _prod_all.call(input, tuple(range(input.ndim)), keepdim)
+    else:
+        r = _prod_dim.call(input, check_dims("prod", dim, input.ndim, one=True), keepdim)
+    return r if out is None else into("prod", out, r)
+
+
+# ------------------------------------------------------------------ variances
+
+
+def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
+    dt = input.dtype
+    x = input.astype(np.float32) if is_low(dt) else input
+    n = divisor(input.shape, dim)
+    with np.errstate(all="ignore"):
+        m = np.add.reduce(x, dim, None, None, True) / x.dtype.type(n)
+        d = x - m
+        sq = d.real * d.real + d.imag * d.imag if d.dtype.kind == "c" else d * d
+        real = sq.dtype.type
+        r = np.asarray(np.add.reduce(sq, dim, None, None, keepdim) / real(max(n - correction, 0)))
+    return r.astype(dt.type(0).real.dtype if dt.kind == "c" else dt, copy=False)
+
+
+def _std_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
+    with np.errstate(all="ignore"):
+        return np.sqrt(_var_forward(input, dim, correction, keepdim))
+
+
+def _centred(input: Any, dim: Ints) -> Any:
+    return input - _mean_value(input, dim)
+
+
+def _mean_value(x: Any, dim: Ints) -> Any:
+    return _mean_dim(x, dim, True) if isinstance(x, Tensor) else np.asarray(_mean_forward(x, dim, True))
+
+
+def _freedom(shape: Any, dim: Ints, correction: float) -> float:
+    return max(divisor(shape, dim) - correction, 0)
+
+
+def _over(x: Any, n: float) -> Any:
+    """x / n, where n may be zero."""
+    return x / n if n else x * float("nan")
+
+
+def _var_backward(g: Any, input: Any, input_shape: Ints, dim: Ints, correction: float, keepdim: bool) -> Any:
+    n = _freedom(input_shape, dim, correction)
+    scale = 2.0 / n if n else float("nan") if divisor(input_shape, dim) <= 1 else float("inf")
+    return expand_back(g, input_shape, dim, keepdim) * scale * _centred(input, dim)
+
+
+def _var_forward_rule(t: Any, input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
+    n = _freedom(input.shape, dim, correction)
+    d = _centred(input, dim)
+    p = (conj(d) * t).real if input.dtype.is_complex else d * t
+    return _over(_sum_dim(p, dim, keepdim) * 2, n)
+
+
+def _std_backward(
+    g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, correction: float, keepdim: bool
+) -> Any:
+    scaled = nonzero_where(out, g / (out * 2))
+    return _var_backward(scaled, input, input_shape, dim, correction, keepdim)
+
+
+_var = Op(
+    "var", _var_forward, vjp={"input": _var_backward}, jvp={"input": _var_forward_rule}, out_arg=False
+)  # fmt: skip
+_std = Op(
+    "std",
+    _std_forward,
+    vjp={"input": _std_backward},
+    jvp={
+        "input": lambda t, input, out, dim, correction, keepdim: nonzero_where(
+            out, _var_forward_rule(t, input, dim, correction, keepdim) / (out * 2)
+        )
+    },
+    out_arg=False,
+)
+
+
+def _spread(
+    op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, out: Any
+) -> Any:
+    if isinstance(dim, bool):  # var(x, False): the old form
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise TypeError(f"{name}() received an invalid combination of arguments")
+    if input.dtype.category < dtypes.FLOATING:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    dims = normalize_dims(dim, input.ndim)
+    if divisor(input.shape, dims) <= correction and input.numel():
+        import warnings
+
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    r = op.call(input, dims, correction, keepdim)
+    return r if out is None else into(name, out, r)
+
+
+def var(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
+) -> Any:
+    """The variance, sum |x - mean|^2 / max(n - correction, 0); correction is 1. Source: torch.var."""
+    return _spread(_var, "var", input, dim, unbiased, correction, keepdim, out)
+
+
+def std(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
+) -> Any:
+    """The standard deviation, the root of `var`. Source: torch.std."""
+    return _spread(_std, "std", input, dim, unbiased, correction, keepdim, out)
+
+
+def _mean_cotangent(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:
+    return expand_back(g / max(divisor(shape, dim), 1), shape, dim, keepdim)
+
+
+_var_mean = Op(
+    "var_mean",
+    lambda input, dim, correction, keepdim: (
+        _var_forward(input, dim, correction, keepdim),
+        np.asarray(_mean_forward(input, dim, keepdim)),
+    ),
+    vjp={
+        "input": lambda g0, g1, input, input_shape, dim, correction, keepdim: _var_backward(
+            g0, input, input_shape, dim, correction, keepdim
+        )
+        + _mean_cotangent(g1, input_shape, dim, keepdim)
+    },
+    jvp={
+        "input": lambda t, input, dim, correction, keepdim: (
+            _var_forward_rule(t, input, dim, correction, keepdim),
+            _mean_dim(t, dim, keepdim),
+        )
+    },
+    outputs=2,
+    out_arg=False,
+)
+_std_mean = Op(
+    "std_mean",
+    lambda input, dim, correction, keepdim: (
+        _std_forward(input, dim, correction, keepdim),
+        np.asarray(_mean_forward(input, dim, keepdim)),
+    ),
+    vjp={
+        "input": lambda g0, g1, input, out0, input_shape, dim, correction, keepdim: _std_backward(
+            g0, input, out0, input_shape, dim, correction, keepdim
+        )
+        + _mean_cotangent(g1, input_shape, dim, keepdim)
+    },
+    jvp={
+        "input": lambda t, input, out0, dim, correction, keepdim: (
+            nonzero_where(out0, _var_forward_rule(t, input, dim, correction, keepdim) / (out0 * 2)),
+            _mean_dim(t, dim, keepdim),
+        )
+    },
+    outputs=2,
+    out_arg=False,
+)
+
+
+def var_mean(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """The variance and the mean. Source: torch.var_mean."""
+    return _spread(_var_mean, "var_mean", input, dim, unbiased, correction, keepdim, None)
+
+
+def std_mean(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """The standard deviation and the mean. Source: torch.std_mean."""
+    return _spread(_std_mean, "std_mean", input, dim, unbiased, correction, keepdim, None)
+
+
+# ------------------------------------------------------------------ logsumexp
+
+
+def _logsumexp_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
+    dt = input.dtype
+    x = input.astype(np.float32) if is_low(dt) else input
+    if len(dim) == 1 and x.dtype.kind == "f" and x.size and x.ndim:
+        return rows.logsumexp(x, dim[0], keepdim).astype(dt, copy=False)
+    with np.errstate(all="ignore"):
+        if x.size:
+            real = x.real if x.dtype.kind == "c" else x
+            m = np.maximum.reduce(real, dim, None, None, True)
+            m = np.where(np.isfinite(m), m, m.dtype.type(0))
+        else:
+            m = np.zeros(tuple(1 if i in dim else n for i, n in enumerate(x.shape)), x.dtype)
+        total = np.log(np.add.reduce(np.exp(x - m), dim, None, None, True)) + m
+    if not keepdim:
+        total = total.reshape(tuple(n for i, n in enumerate(x.shape) if i not in dim))
+    return np.asarray(total).astype(dt, copy=False)
+
+
+def _exp(input: Any, back: Any) -> Any:
+    from .pointwise import exp
+
+    if isinstance(back, Tensor) and back.dtype.is_complex or getattr(back.dtype, "kind", "") == "c":
+        return exp(input - back)
+    return exp(input - where(back == float("-inf"), 0.0, back))
+
+
+_logsumexp = Op(
+    "logsumexp",
+    _logsumexp_forward,
+    vjp={
+        "input": lambda g, input, out, input_shape, dim, keepdim: expand_back(g, input_shape, dim, keepdim)
+        * conj(_exp(input, expand_back(out, input_shape, dim, keepdim)))
+    },
+    jvp={
+        "input": lambda t, input, out, input_shape, dim, keepdim: _sum_dim(
+            t * _exp(input, expand_back(out, input_shape, dim, keepdim)), dim, keepdim
+        )
+    },
+    out_arg=False,
+)
+
+
+def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
+    """log(sum(exp(input))) over some dimensions, without overflow. Source: torch.logsumexp."""
+    if input.dtype.category < dtypes.FLOATING:
+        input = cast(input, dtypes.get_default_dtype().np)
+    r = _logsumexp.call(input, normalize_dims(dim, input.ndim), keepdim)
+    return r if out is None else into("logsumexp", out, r)
 
 
 sum.op, mean.op = _sum_all.op, _mean_all.op  # type: ignore[attr-defined]

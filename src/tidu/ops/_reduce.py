@@ -1,0 +1,88 @@
+"""What reductions share: dims, the way back, half precision, out=."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.broadcast import expand_to
+from ..core.tensor import Tensor
+from ..shapes import normalize_dims
+
+Ints = tuple[int, ...]
+INT64 = np.dtype(np.int64)
+
+
+def is_low(dt: Any) -> bool:
+    """Whether sums of this dtype are taken in float32: the two-byte floats."""
+    return bool(dt.itemsize == 2 and dt.kind in "fV")
+
+
+def low_sum(input: Any, dim: Ints, keepdim: bool) -> Any:
+    dt = input.dtype
+    if dt.kind in "biu":
+        return np.asarray(np.add.reduce(input, dim, INT64, None, keepdim))
+    if is_low(dt):
+        return np.asarray(np.add.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
+    return np.asarray(np.add.reduce(input, dim, None, None, keepdim))
+
+
+def restore(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:
+    """A reduction's result with the reduced dimensions back, of size one."""
+    if keepdim or not shape:
+        return g
+    gone = set(dim)
+    return g.reshape(tuple(1 if i in gone else n for i, n in enumerate(shape)))
+
+
+def expand_back(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:
+    """A reduction's cotangent, broadcast back over the dimensions that were reduced."""
+    return expand_to(restore(g, shape, dim, keepdim), shape)
+
+
+def divisor(shape: Any, dim: Ints) -> int:
+    """How many elements are reduced to one."""
+    n = 1
+    for d in dim:
+        n *= shape[d]
+    return n
+
+
+def check_dims(name: str, dim: Any, ndim: int, one: bool = False) -> Ints:
+    """The dims of a reduction; TypeError where only one is allowed and several were given."""
+    if one and not isinstance(dim, int):
+        if hasattr(dim, "__index__"):
+            dim = dim.__index__()
+        else:
+            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+    return normalize_dims(dim, ndim)
+
+
+def isnan(x: Any) -> Any:
+    return x != x
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    from .selection import where as choose
+
+    return choose(condition, a, b)
+
+
+def nonzero_where(out: Any, value: Any) -> Any:
+    """`value`, and 0 where `out` is 0."""
+    return where(out == 0, 0.0, value)
+
+
+def into(name: str, out: Any, r: Any) -> Any:
+    """A computed result put into out=."""
+    from ..core.inplace import check_out, put_out
+
+    class Named:
+        pass
+
+    op = Named()
+    op.name = name  # type: ignore[attr-defined]
+    check_out(op, r._a, out, isinstance(r, Tensor) and r.requires_grad)  # type: ignore[arg-type]
+    put_out(r._a, out)
+    return out

@@ -1,0 +1,300 @@
+"""Scans: running sums, products, extremes; differences and integrals along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.elementwise import conj
+from ..core.linear import linear
+from ..core.op import Op
+from ..core.returns import return_type
+from ..core.tensor import Tensor
+from ..shapes import normalize_dim
+from ._reduce import INT64, Ints, into, is_low
+
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
+METHODS = "cummax cummin cumprod cumsum logcumsumexp"
+INPLACE = "cumprod cumsum"
+
+
+def _dim(name: str, dim: Any, ndim: int) -> int:
+    if not isinstance(dim, int):
+        if not hasattr(dim, "__index__"):
+            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+        dim = dim.__index__()
+    return normalize_dim(dim, ndim)
+
+
+# ------------------------------------------------------------------ sums
+
+
+def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    d = _dim("cumsum", dim, input.ndim)
+    if dtype is not None:
+        input = input.astype(dtype.np)
+    if not input.ndim:
+        return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
+    if input.dtype.kind in "biu":
+        return np.add.accumulate(input, d, INT64 if dtype is None else dtype.np)
+    if is_low(input.dtype):
+        return np.add.accumulate(input.astype(np.float32), d).astype(input.dtype)
+    return np.add.accumulate(input, d)
+
+
+def _reversed(x: Any, dim: int) -> Any:
+    return np.flip(x, dim) if isinstance(x, np.ndarray) and x.ndim else x if not x.ndim else x.flip(dim)
+
+
+def _reverse_cumsum(g: Any, dim: int) -> Any:
+    if isinstance(g, Tensor):
+        return _reversed(cumsum(_reversed(g, dim), dim), dim)
+    g = np.asarray(g)
+    return np.flip(_cumsum(np.flip(g, dim), dim), dim) if g.ndim else g
+
+
+cumsum = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
+
+
+# ------------------------------------------------------------------ products
+
+
+def _cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    d = _dim("cumprod", dim, input.ndim)
+    if dtype is not None:
+        input = input.astype(dtype.np)
+    if not input.ndim:
+        return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
+    if input.dtype.kind in "biu":
+        return np.multiply.accumulate(input, d, INT64 if dtype is None else dtype.np)
+    if is_low(input.dtype):
+        return np.multiply.accumulate(input.astype(np.float32), d).astype(input.dtype)
+    return np.multiply.accumulate(input, d)
+
+
+def _cumprod_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
+    """sum_{j >= i} g_j prod_{k <= j, k != i} x_k: by division where no element is zero, else by a recurrence."""
+    if not isinstance(input, Tensor) and input.all():
+        return _reverse_cumsum(g * conj(out), dim) / conj(input)
+    # a_i = prod_{k < i} x_k; b_i = g_i + x_{i+1} b_{i+1}: d_i = a_i b_i, with no division at all.
+    x = conj(input)
+    return exclusive_cumprod(x, dim, False) * backward_recurrence(g, x, dim)
+
+
+cumprod = Op(
+    "cumprod",
+    _cumprod,
+    vjp={"input": _cumprod_backward},
+    jvp={"input": lambda t, input, dim: forward_recurrence(t * exclusive_cumprod(input, dim, False), input, dim)},
+).call
+
+
+def _shift(x: Any, dim: int, fill: float, backward: bool) -> Any:
+    """The elements moved on by one place along a dimension, `fill` where none comes from."""
+    n = x.shape[dim]
+    index = [slice(None)] * x.ndim
+    index[dim] = slice(1, None) if backward else slice(0, n - 1)
+    kept = x[tuple(index)]
+    if isinstance(x, Tensor):
+        shape = list(x.shape)
+        shape[dim] = 1
+        from . import joining
+
+        edge = x.new_full(tuple(shape), fill)  # type: ignore[attr-defined]
+        return joining.cat([kept, edge] if backward else [edge, kept], dim)
+    out = np.full(x.shape, fill, x.dtype)
+    index[dim] = slice(0, n - 1) if backward else slice(1, None)
+    out[tuple(index)] = kept
+    return out
+
+
+def exclusive_cumprod(x: Any, dim: int, backward: bool) -> Any:
+    """For every element the product of those before it (or after it) along a dimension."""
+    if not x.ndim:
+        return x * 0 + 1
+    if not x.shape[dim]:
+        return x
+    moved = _shift(x, dim, 1, backward)
+    if isinstance(x, Tensor):
+        return moved.flip(dim).cumprod(dim).flip(dim) if backward else cumprod(moved, dim)
+    return np.flip(np.multiply.accumulate(np.flip(moved, dim), dim), dim) if backward else np.multiply.accumulate(moved, dim)  # fmt: skip
+
+
+def _doubling(g: Any, x: Any, dim: int) -> Any:
+    """b_i = g_i + x_i b_{i-1} along a dimension, in log2(n) steps over whole arrays."""
+    n = x.shape[dim] if x.ndim else 1
+    step = 1
+    while step < n:
+        moved_g, moved_x = _move(g, dim, step, 0), _move(x, dim, step, 1)
+        g = g + x * moved_g
+        x = x * moved_x
+        step *= 2
+    return g
+
+
+def _move(x: Any, dim: int, step: int, fill: float) -> Any:
+    n = x.shape[dim]
+    index = [slice(None)] * x.ndim
+    index[dim] = slice(0, n - step)
+    kept = x[tuple(index)]
+    shape = list(x.shape)
+    shape[dim] = step
+    if isinstance(x, Tensor):
+        from . import joining
+
+        return joining.cat([x.new_full(tuple(shape), fill), kept], dim)  # type: ignore[attr-defined]
+    return np.concatenate([np.full(shape, fill, x.dtype), kept], dim)
+
+
+def forward_recurrence(g: Any, x: Any, dim: int) -> Any:
+    """b_i = g_i + x_i b_{i-1}."""
+    return _doubling(g, x, dim) if x.ndim else g
+
+
+def backward_recurrence(g: Any, x: Any, dim: int) -> Any:
+    """b_i = g_i + x_{i+1} b_{i+1}."""
+    if not x.ndim or not x.shape[dim]:
+        return g
+    r = _doubling(_reversed(g, dim), _reversed(_shift(x, dim, 1, True), dim), dim)
+    return _reversed(r, dim)
+
+
+# ------------------------------------------------------------------ extremes
+
+cummax_result = return_type("cummax", "values", "indices")
+cummin_result = return_type("cummin", "values", "indices")
+
+
+def _running(ufunc: Any) -> Any:
+    def forward(input: Any, dim: int) -> Any:
+        if not input.ndim:
+            return input.copy(), np.zeros((), np.int64)
+        values = ufunc.accumulate(input, dim)
+        new = input == values
+        if input.dtype.kind in "fV":
+            new |= np.isnan(input)
+        shape = [1] * input.ndim
+        shape[dim] = input.shape[dim]
+        places = np.where(new, np.arange(input.shape[dim]).reshape(shape), 0)
+        return values, np.maximum.accumulate(places, dim)
+
+    return forward
+
+
+def _running_backward(g0: Any, input_shape: Ints, dim: int, out1: Any) -> Any:
+    from .gather import scatter_values
+
+    return scatter_values(g0, input_shape, dim, out1) if input_shape else g0
+
+
+def _running_op(name: str, ufunc: Any, result: Any) -> Op:
+    return Op(
+        name,
+        _running(ufunc),
+        vjp={"input": _running_backward},
+        jvp={"input": lambda t, dim, out1: (t.gather(dim, out1) if t.ndim else t, None)},
+        outputs=2,
+        nondiff=(1,),
+        result=result,
+        out_arg=False,
+    )
+
+
+_cummax, _cummin = _running_op("cummax", np.maximum, cummax_result), _running_op("cummin", np.minimum, cummin_result)
+
+
+def _running_extreme(name: str, op: Op, result: Any, input: Any, dim: Any, out: Any) -> Any:
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{input.dtype.legacy}'")
+    r = op.call(input, _dim(name, dim, input.ndim))
+    if out is None:
+        return r
+    for o, v in zip(out, r, strict=True):
+        into(name, o, v)
+    return result(*out)
+
+
+def cummax(input: Any, dim: int, *, out: Any = None) -> Any:
+    """The greatest so far along a dimension, and where it is (the last of equals). Source: torch.cummax."""
+    return _running_extreme("cummax", _cummax, cummax_result, input, dim, out)
+
+
+def cummin(input: Any, dim: int, *, out: Any = None) -> Any:
+    """The least so far along a dimension, and where it is (the last of equals). Source: torch.cummin."""
+    return _running_extreme("cummin", _cummin, cummin_result, input, dim, out)
+
+
+# ------------------------------------------------------------------ logcumsumexp
+
+
+def _logcumsumexp_forward(input: Any, dim: int) -> Any:
+    if not input.ndim:
+        return input.copy()
+    x = input.astype(np.float32) if is_low(input.dtype) else input
+    with np.errstate(all="ignore"):
+        if x.dtype.kind == "c":
+            m = np.maximum.reduce(x.real, dim, None, None, True) if x.size else 0
+            m = np.where(np.isfinite(m), m, 0)
+            return np.log(np.add.accumulate(np.exp(x - m), dim)) + m
+        return np.logaddexp.accumulate(x, dim).astype(input.dtype, copy=False)
+
+
+def _logcumsumexp_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
+    """sum_{j >= i} g_j exp(x_i - out_j), with positive and negative cotangents apart so that each can be summed by
+    its logarithm."""
+    from .pointwise import exp
+
+    if not input.ndim:
+        return g
+    if _is_complex(input):
+        return conj(exp(input)) * _reverse_cumsum(g * conj(exp(-out)), dim)
+    pos, neg = _log_part(g, True), _log_part(g, False)
+    return exp(_reverse_logcumsumexp(pos - out, dim) + input) - exp(_reverse_logcumsumexp(neg - out, dim) + input)
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.is_complex if isinstance(x, Tensor) else x.dtype.kind == "c"
+
+
+def _log_part(g: Any, positive: bool) -> Any:
+    from .pointwise import log
+    from .selection import where
+
+    picked = where(g > 0, g, 1.0) if positive else where(g < 0, -g, 1.0)
+    return where(g > 0 if positive else g < 0, log(picked), float("-inf"))
+
+
+def _reverse_logcumsumexp(x: Any, dim: int) -> Any:
+    if isinstance(x, Tensor):
+        return _logcumsumexp.call(x.flip(dim), dim).flip(dim)  # type: ignore[attr-defined]
+    return np.flip(_logcumsumexp_forward(np.flip(x, dim), dim), dim)
+
+
+def _logcumsumexp_tangent(t: Any, input: Any, out: Any, dim: int) -> Any:
+    from .pointwise import exp
+
+    if not input.ndim:
+        return t
+    m = input.amax(dim, True) if not _is_complex(input) else 0.0
+    return cumsum(t * exp(input - m), dim) / exp(out - m)
+
+
+_logcumsumexp = Op(
+    "logcumsumexp",
+    _logcumsumexp_forward,
+    vjp={"input": _logcumsumexp_backward},
+    jvp={"input": _logcumsumexp_tangent},
+    out_arg=False,
+)
+
+
+def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
+    """log(cumsum(exp(input))) along a dimension, without overflow. Source: torch.logcumsumexp."""
+    if input.dtype.category < dtypes.FLOATING:
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.legacy}'")
+    r = _logcumsumexp.call(input, _dim("logcumsumexp", dim, input.ndim))
+    return r if out is None else into("logcumsumexp", out, r)
+
+
