@@ -26,6 +26,8 @@ class device:
         if isinstance(type, int):
             raise RuntimeError("Cannot access accelerator device when none is available.")
         name, _, number = str(type).partition(":")
+        if not name.isalpha():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         if name not in _KINDS:
             raise RuntimeError(
                 f"Expected one of {', '.join(_KINDS)} device type at start of device string: {name}"

@@ -14,6 +14,9 @@ FACE: dict[str, Any] = {}  # the names of the top-level namespace
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Mark a leaf as one that wants a gradient, or not any more; returns it. Source: torch.Tensor.requires_grad_."""
+    if requires_grad.__class__ is not bool:
+        kind = type(requires_grad).__name__
+        raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
     set_requires_grad(self, requires_grad)
     return self
 
@@ -38,7 +41,8 @@ def _install() -> None:
         for name in getattr(family, "METHODS", "").split():
             setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
         for name in getattr(family, "PROPERTIES", "").split():
-            setattr(Tensor, name, property(getattr(family, "property_" + name)))
+            setter = getattr(family, "set_property_" + name, None)
+            setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
         for name in getattr(family, "INPLACE", "").split():
             fn = inplace(getattr(family, name).op, name + "_")
             setattr(Tensor, name + "_", fn)

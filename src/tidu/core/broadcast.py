@@ -11,9 +11,9 @@ from .tensor import Tensor
 
 
 def _cast(input: Any, dtype: Any) -> Any:
-    if input.dtype.kind == "c" and dtype.kind != "c":
+    if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
-    return input.astype(dtype)
+    return input.astype(dtype, "C" if 0 in input.strides else "K")
 
 
 cast_op = linear(

@@ -24,6 +24,10 @@ class Special(Tensor):
         """The result of `op(*args)`, where this value is the one of the highest level in `args`."""
         raise NotImplementedError
 
+    def numbers(self, what: str) -> Any:
+        """The array behind it, for `what` reads numbers out of tensors (item, tolist, ...); raises where none is."""
+        raise NotImplementedError
+
 
 def interpreter_of(values: Iterable[Any]) -> Special | None:
     """The special value of the highest level, None when all are plain."""

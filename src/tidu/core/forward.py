@@ -16,7 +16,7 @@ from .broadcast import cast, expand_to
 from .dispatch import Special
 from .modes import set_record
 from .op import Op, Reader
-from .tensor import Tensor, new
+from .tensor import Tensor, new, raw
 
 
 class Dual(Special):
@@ -58,6 +58,9 @@ class Dual(Special):
     @property
     def _base(self) -> Any:
         return self.primal._base
+
+    def numbers(self, what: str) -> Any:
+        return self.primal.numbers(what) if isinstance(self.primal, Special) else raw(self.primal)
 
     def process(self, op: Op, args: tuple[Any, ...]) -> Any:
         level = self.level

@@ -110,6 +110,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, on: bool) -> None:
+        if on is not True and on is not False:
+            raise RuntimeError("requires_grad must be a bool")
         set_requires_grad(self, on)
 
     @property

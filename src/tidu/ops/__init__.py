@@ -3,7 +3,7 @@
     __all__      names in the top-level namespace (tidu.exp)
     METHODS      names that are methods of Tensor (x.exp()); the function is `method_<name>` where the family
                  defines one, because the method's arguments differ from the function's, else `<name>`
-    PROPERTIES   names that are properties of Tensor (x.T); the getter is `property_<name>`
+    PROPERTIES   names that are properties of Tensor (x.T); the getter is `property_<name>`, the setter `set_property_<name>`
     INPLACE      ops with an in-place variant (x.exp_(), tidu.exp_)
     OPERATORS    Python's operators: {"__add__": add, ...}
 """

@@ -1,4 +1,4 @@
-"""Tensors as other things: other dtypes, copies, arrays, Python numbers and lists."""
+"""Tensors in other dtypes, and copies of them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,76 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import cast_op
 from ..core.linear import linear
-from ..core.modes import state
 from ..core.tensor import Tensor, new, raw
-from ..devices import CPU, check_cpu, device
+from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
-from ._make import as_dtype
+from ._make import as_dtype, restrided
 
-__all__ = ["clone", "detach"]
+__all__ = ["clone", "detach", "detach_"]
 METHODS = (
-    "bfloat16 bool byte char cdouble cfloat clone contiguous cpu detach double float half int item long numpy short to "
-    "tolist type_as"
+    "bfloat16 bool byte cdouble cfloat char clone contiguous cpu cuda detach detach_ double float half int is_pinned "
+    "is_shared long pin_memory share_memory_ short to type type_as xpu"
 )
+PROPERTIES = "data"
 
-ndarray = np.ndarray
+
+def numbers_of(t: Any, what: str) -> Any:
+    """The array behind any tensor whose numbers may be read; `what` says who asks."""
+    try:
+        return raw(t)
+    except AttributeError:
+        return t.numbers(what)
 
 
 # ------------------------------------------------------------------ copies
 
 
-def _clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy of a tensor, through which gradients flow. Source: torch.clone."""
-    return input.copy("K")
+def _copy(a: Any, memory_format: Any) -> Any:
+    if memory_format is not None and memory_format.name != "preserve_format":
+        return _in_format(a, memory_format)
+    return a.copy() if a.flags.c_contiguous or 0 in a.strides else a.copy("K")
 
 
-clone = linear("clone", _clone, lambda g: g, out_arg=False)
+def _in_format(a: Any, memory_format: Any) -> Any:
+    if memory_format.name == "contiguous_format":
+        return a.copy()
+    out = restrided(a.shape, a.dtype, memory_format.name)
+    out[...] = a
+    return out
+
+
+clone = linear(
+    "clone", lambda input, *, memory_format=None: _copy(input, memory_format), lambda g: g, out_arg=False
+)
+clone.__doc__ = """A copy of a tensor, through which gradients flow. Source: torch.clone.
+
+    Args:
+        input: a tensor.
+        memory_format: the layout of the copy; by default that of `input` if it is dense.
+    """
+
+
+def contiguous(self: Any, memory_format: Any = None) -> Any:
+    """The tensor itself if its elements lie in order, else a copy in which they do. Source: torch.Tensor.contiguous."""
+    a = numbers_of(self, "contiguous")
+    if memory_format is None or memory_format.name == "contiguous_format":
+        return self if a.flags.c_contiguous else clone(self, memory_format=_CONTIGUOUS)
+    if memory_format.name == "preserve_format":
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return self if in_format(a, memory_format) else clone(self, memory_format=memory_format)
+
+
+def in_format(a: Any, memory_format: Any) -> bool:
+    """Whether the dimensions of an array lie in memory as a channels-last format has them."""
+    rank = 4 if memory_format.name == "channels_last" else 5
+    return a.ndim == rank and bool(np.moveaxis(a, 1, -1).flags.c_contiguous)
+
+
+class _Format:
+    name = "contiguous_format"
+
+
+_CONTIGUOUS = _Format()
 
 
 def detach(self: Any) -> Tensor:
@@ -41,7 +87,7 @@ def detach(self: Any) -> Tensor:
     try:
         a = self._a
     except AttributeError:
-        return _detach_special(self)
+        return _detach(self)  # type: ignore[no-any-return]
     t = new(Tensor)
     t._a = a
     t._v = self._v
@@ -49,31 +95,50 @@ def detach(self: Any) -> Tensor:
     return t
 
 
-def _detach_special(self: Any) -> Any:
-    return _detach_op(self)
+def _detached(input: Any) -> Any:
+    return input
 
 
-_detach_op = linear("detach", lambda input: input, None, view=True, out_arg=False)
+_detach = linear("detach", _detached, None, out_arg=False)
 
 
-def contiguous(self: Any, memory_format: Any = None) -> Any:
-    """The tensor itself if its elements lie in order, else a copy in which they do. Source: torch.Tensor.contiguous."""
-    a = getattr(self, "_a", None)
-    if a is None or a.flags.c_contiguous:
-        return self
-    return _contiguous(self)
+def detach_(self: Any) -> Any:
+    """Cut the tensor itself off its history. Source: torch.Tensor.detach_."""
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+        )
+    self._node = None
+    return self
 
 
-_contiguous = linear(
-    "contiguous", lambda input: np.ascontiguousarray(input), lambda g: g, node="CloneBackward0", out_arg=False
-)
+def property_data(self: Any) -> Any:
+    """The same memory without the history, and with a version of its own: writes to it go unnoticed.
+
+    Assigning another tensor makes this one share its memory. Source: torch.Tensor.data.
+    """
+    t = detach(self)
+    t._v = [0]
+    return t
+
+
+def set_property_data(self: Any, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    a = raw(value)
+    if self.requires_grad and dtypes.from_numpy(a.dtype).category < dtypes.FLOATING:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    self._a = a
 
 
 # ------------------------------------------------------------------ other dtypes
 
 
 def cast_array(a: Any, d: Any) -> Any:
-    """An array in another dtype, the real part where that drops the imaginary one. Always a copy."""
+    """A copy of an array in another dtype, the real part where that drops the imaginary one."""
     with np.errstate(all="ignore"):
         if a.dtype.kind == "c" and d.kind != "c":
             a = a.real if d.kind != "b" else a != 0
@@ -86,70 +151,127 @@ def to(self: Any, *args: Any, **kw: Any) -> Any:
     to(dtype, non_blocking=False, copy=False, memory_format=preserve_format), to(device=None, dtype=None, ...) and
     to(other, ...), which takes dtype and device from another tensor.
     """
-    if len(args) == 1 and not kw:
-        d = args[0]
-        if d.__class__ is Dtype:
-            return self if d is self.dtype else convert(self, d)
-    d, copy = _parse_to(args, dict(kw))
-    if d is not None and d is not self.dtype:
-        return convert(self, d)
-    return clone(self) if copy else self
+    if len(args) == 1 and not kw and args[0].__class__ is Dtype:
+        return convert(self, args[0])
+    d, copy, memory_format = _parse_to(args, dict(kw))
+    x = self if d is None else convert(self, d)
+    if memory_format is not None and memory_format.name != "preserve_format":
+        y = contiguous(x, memory_format)
+        return clone(y, memory_format=memory_format) if copy and y is self else y
+    return clone(x) if copy and x is self else x
 
 
-def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, bool]:
-    """The dtype and `copy` of a call of `to`."""
-    d, where = kw.pop("dtype", None), kw.pop("device", None)
+def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, bool, Any]:
+    """The dtype, `copy` and memory format of a call of `to`."""
+    given = [*args, *kw.items()]
     rest = list(args)
+    d = where = None
     if rest and isinstance(rest[0], Tensor):
         d = rest.pop(0).dtype
-    elif rest and (isinstance(rest[0], (Dtype, type))):
+    elif rest and isinstance(rest[0], (Dtype, type)):
         d = rest.pop(0)
-    elif rest and (rest[0] is None or isinstance(rest[0], (device, str, int))):
-        where = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))):
-            d = rest.pop(0)
-    elif "other" in kw:
-        d = kw.pop("other").dtype
-    kw.pop("non_blocking", None)
-    copy = kw.pop("copy", False)
-    kw.pop("memory_format", None)
-    if rest:
-        if len(rest) > 1:
-            copy = rest[1]
-        if not isinstance(rest[0], bool):
-            raise TypeError("to() received an invalid combination of arguments")
-    if kw:
-        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kw))}'")
+    elif "tensor" in kw:
+        d = kw.pop("tensor").dtype
+    else:
+        where = rest.pop(0) if rest else kw.pop("device", None)
+        d = rest.pop(0) if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))) else kw.pop("dtype", None)
+    if d is not None and not isinstance(d, Dtype) and d not in (float, int, bool, complex):
+        raise _bad_to(given)
+    non_blocking = rest.pop(0) if rest else kw.pop("non_blocking", False)
+    copy = rest.pop(0) if rest else kw.pop("copy", False)
+    memory_format = kw.pop("memory_format", None)
+    if rest or kw or not isinstance(non_blocking, bool) or not isinstance(copy, bool):
+        raise _bad_to(given)
+    if where is not None and not isinstance(where, (device, str, int)):
+        raise _bad_to(given)
     check_cpu(where)
-    return (None if d is None else as_dtype(d, "to")), copy
+    return (None if d is None else as_dtype(d, "to")), copy, memory_format
 
 
-_COMPLEX_WARNED = False
+def _bad_to(given: list[Any]) -> TypeError:
+    words = [
+        f"{v[0]}={_word(v[1])}" if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) else _word(v)
+        for v in given
+    ]
+    got = ", ".join(words) + (", " if len(given) == 1 and "=" in words[0] else "")
+    options = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        f" * (torch.device device = None, torch.dtype dtype = None, {options})\n"
+        f" * (torch.dtype dtype, {options})\n"
+        f" * (Tensor tensor, {options})\n"
+    )
+
+
+def _word(v: Any) -> str:
+    name = type(v).__name__
+    return f"torch.{name}" if isinstance(v, (Dtype, device)) else name
+
+
+_warned = False
 
 
 def convert(x: Any, d: Dtype) -> Any:
-    """A tensor in another dtype, recorded."""
-    global _COMPLEX_WARNED
+    """A tensor in another dtype, recorded; itself if it has it."""
+    global _warned
     have = x.dtype
     if have is d:
         return x
-    if have.category == dtypes.COMPLEX and d.category < dtypes.COMPLEX and not _COMPLEX_WARNED:
-        _COMPLEX_WARNED = True
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
-    if d.category < dtypes.FLOATING:
+    if have.category > d.category or have.itemsize > d.itemsize:  # numbers may not fit
+        if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
+            _warned = True
+            warnings.warn(
+                "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
+            )
         with np.errstate(all="ignore"):
             return cast_op(x, d.np)
     return cast_op(x, d.np)
 
 
+def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The old name of the tensor's type, or the tensor in another dtype. Source: torch.Tensor.type.
+
+    Args:
+        dtype: a dtype, an old tensor type or its name ("torch.LongTensor"); None asks for the name.
+
+    >>> import tidu as torch
+    >>> torch.zeros(1).type()
+    'torch.FloatTensor'
+    """
+    if dtype is None:
+        return f"torch.{self.dtype.legacy}Tensor"
+    if isinstance(dtype, str):
+        if dtype.startswith("torch.cuda."):
+            raise RuntimeError("Cannot initialize CUDA: tidu computes on the CPU only")
+        found = _BY_NAME.get(dtype)
+        if found is None:
+            raise ValueError(f"invalid type: '{dtype}'")
+        return convert(self, found)
+    if isinstance(dtype, Dtype):
+        return convert(self, dtype)
+    if isinstance(dtype, type):
+        d = getattr(dtype, "dtype", None)
+        if not isinstance(d, Dtype):
+            raise ValueError(f"invalid type: '{dtype.__name__}'")
+        return convert(self, d)
+    raise TypeError("dtype must be a type, str, or dtype object")
+
+
+method_type = type_
+_BY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
+
+
 def type_as(self: Any, other: Any) -> Any:
     """The tensor in the dtype of another. Source: torch.Tensor.type_as."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     return convert(self, other.dtype)
 
 
 def _converter(d: Dtype, name: str) -> Any:
     def method(self: Any, memory_format: Any = None) -> Any:
-        return self if self.dtype is d else convert(self, d)
+        x = convert(self, d)
+        return x if memory_format is None else to(x, memory_format=memory_format)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {d!r}; itself if it is. Source: torch.Tensor.{name}."
@@ -170,54 +292,39 @@ method_cfloat = _converter(dtypes.complex64, "cfloat")
 method_cdouble = _converter(dtypes.complex128, "cdouble")
 
 
+# ------------------------------------------------------------------ other places
+
+
 def cpu(self: Any, memory_format: Any = None) -> Any:
     """The tensor itself: it is on the CPU. Source: torch.Tensor.cpu."""
+    return self if memory_format is None else to(self, memory_format=memory_format)
+
+
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """AssertionError: there is no such device. Source: torch.Tensor.cuda."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def xpu(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """AssertionError: there is no such device. Source: torch.Tensor.xpu."""
+    raise AssertionError("Torch not compiled with XPU enabled")
+
+
+def pin_memory(self: Any, device: Any = None) -> Any:
+    """RuntimeError: memory is pinned for accelerators, and there is none. Source: torch.Tensor.pin_memory."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def is_pinned(self: Any, device: Any = None) -> bool:
+    """False: see `pin_memory`. Source: torch.Tensor.is_pinned."""
+    return False
+
+
+def share_memory_(self: Any) -> Any:
+    """The tensor itself. Threads share its memory, other processes do not. Source: torch.Tensor.share_memory_."""
     return self
 
 
-# ------------------------------------------------------------------ out of tensors
-
-
-def numbers_of(t: Any, what: str) -> Any:
-    """The array behind any tensor whose numbers may be read."""
-    try:
-        return raw(t)
-    except AttributeError:
-        return numbers_of(t.primal, what)
-
-
-def item(self: Any) -> Any:
-    """The only element as a Python number. Source: torch.Tensor.item."""
-    try:
-        a = self._a
-    except AttributeError:
-        a = numbers_of(self, "item")
-    if a.size != 1:
-        raise RuntimeError(f"a Tensor with {a.size} elements cannot be converted to Scalar")
-    return a.item()
-
-
-def tolist(self: Any) -> Any:
-    """The elements as nested lists, a number for a 0-d tensor. Source: torch.Tensor.tolist."""
-    try:
-        a = self._a
-    except AttributeError:
-        a = numbers_of(self, "tolist")
-    return a.tolist() if a.dtype.kind != "V" else a.astype(np.float32).tolist()
-
-
-def numpy(self: Any, *, force: bool = False) -> Any:
-    """An array over the memory of the tensor. Source: torch.Tensor.numpy.
-
-    Raises:
-        RuntimeError: it requires grad: an array would cut it out of the graph without a word. With `force` it does.
-    """
-    try:
-        a = self._a
-    except AttributeError:
-        a = numbers_of(self, "numpy")
-    if not force and self.requires_grad:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    if a.dtype.kind == "V":
-        raise TypeError("Got unsupported ScalarType BFloat16")
-    return a.view()
+def is_shared(self: Any) -> bool:
+    """Whether other processes see the memory: no. Source: torch.Tensor.is_shared."""
+    return False

@@ -1,19 +1,172 @@
-"""What a tensor says about itself: sizes, layout, Python's protocols."""
+"""What a tensor says about itself: sizes, layout, place, and Python's protocols for containers."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, layouts
 from ..core.tensor import Tensor
-from ..core.views import strides_of
+from ..core.views import offset_in, pointer, storage_of, strides_of
 from ..shapes import normalize_dim
-from .conversion import numbers_of
+from .conversion import in_format, numbers_of
 
-__all__ = ["is_complex", "is_floating_point", "is_tensor", "numel"]
-METHODS = "dim is_complex is_contiguous is_floating_point ndimension nelement numel size stride"
+__all__ = [
+    "adjoint", "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg",
+    "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel",
+]  # fmt: skip
+METHODS = (
+    "adjoint apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
+    "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ ndimension "
+    "nelement numel size sparse_dim storage_offset stride"
+)
+_NEVER = (
+    "is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan "
+    "is_xla is_xpu"
+)
+PROPERTIES = "H T is_cpu itemsize layout mH mT nbytes " + _NEVER
+
+
+def _tensor(x: Any, fn: str) -> Any:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+    return x
+
+
+# ------------------------------------------------------------------ sizes
+
+
+def size(self: Any, dim: int | None = None) -> Any:
+    """The shape, or the size of one dimension. Source: torch.Tensor.size."""
+    shape = self.shape
+    return shape if dim is None else shape[_dim(dim, len(shape), "size")]
+
+
+def _dim(dim: Any, n: int, fn: str) -> int:
+    if not isinstance(dim, int):
+        if not hasattr(dim, "__index__"):
+            raise TypeError(f"{fn}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+        dim = int(dim)
+    if not n:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return normalize_dim(dim, n)
+
+
+def dim(self: Any) -> int:
+    """The number of dimensions. Source: torch.Tensor.dim."""
+    return self.ndim  # type: ignore[no-any-return]
+
+
+ndimension = dense_dim = dim
+
+
+def sparse_dim(self: Any) -> int:
+    """The number of sparse dimensions: none. Source: torch.Tensor.sparse_dim."""
+    return 0
+
+
+def numel(input: Any) -> int:
+    """The number of elements. Source: torch.numel."""
+    try:
+        return input._a.size  # type: ignore[no-any-return]
+    except AttributeError:
+        return _tensor(input, "numel").shape.numel()  # type: ignore[no-any-return]
+
+
+nelement = numel
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Whether two tensors have one shape. Source: torch.is_same_size."""
+    return input.shape == other.shape  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------ memory
+
+
+def element_size(self: Any) -> int:
+    """Bytes an element. Source: torch.Tensor.element_size."""
+    return self.dtype.itemsize  # type: ignore[no-any-return]
+
+
+property_itemsize = element_size
+
+
+def property_nbytes(self: Any) -> int:
+    """Bytes of all elements together. Source: torch.Tensor.nbytes."""
+    return numel(self) * self.dtype.itemsize  # type: ignore[no-any-return]
+
+
+def stride(self: Any, dim: int | None = None) -> Any:
+    """The steps in memory along the dimensions, in elements. Source: torch.Tensor.stride."""
+    strides = strides_of(numbers_of(self, "stride"))
+    return strides if dim is None else strides[_dim(dim, len(strides), "stride")]
+
+
+def storage_offset(self: Any) -> int:
+    """The place of the first element in the storage, in elements. Source: torch.Tensor.storage_offset."""
+    a = numbers_of(self, "storage_offset")
+    return offset_in(a, storage_of(a)) if a.size else 0
+
+
+def data_ptr(self: Any) -> int:
+    """The address of the first element. Source: torch.Tensor.data_ptr."""
+    a = numbers_of(self, "data_ptr")
+    return pointer(a) if a.size else 0
+
+
+def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    """Whether the elements lie in memory in order. Source: torch.Tensor.is_contiguous."""
+    a = numbers_of(self, "is_contiguous")
+    if memory_format is None or memory_format.name == "contiguous_format":
+        return bool(a.flags.c_contiguous)
+    return in_format(a, memory_format)
+
+
+def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions by falling strides. Source: torch.Tensor.dim_order."""
+    strides = stride(self)
+    return tuple(sorted(range(len(strides)), key=lambda k: -strides[k]))
+
+
+def is_set_to(self: Any, tensor: Any) -> bool:
+    """Whether two tensors are the same memory in the same way. Source: torch.Tensor.is_set_to."""
+    a, b = numbers_of(self, "is_set_to"), numbers_of(tensor, "is_set_to")
+    same = (a.shape, a.dtype, strides_of(a)) == (b.shape, b.dtype, strides_of(b))
+    return same and pointer(a) == pointer(b) and storage_of(a) is storage_of(b)
+
+
+def property_layout(self: Any) -> Any:
+    """How the elements are stored: `strided`. Source: torch.Tensor.layout."""
+    return layouts.strided
+
+
+def property_is_cpu(self: Any) -> bool:
+    """True: there is no other device. Source: torch.Tensor.is_cpu."""
+    return True
+
+
+def _never(self: Any) -> bool:
+    """False: tidu has no such tensors."""
+    return False
+
+
+globals().update({f"property_{_name}": _never for _name in _NEVER.split()})
+
+
+def get_device(input: Any) -> int:
+    """The number of the accelerator: -1 for the CPU. Source: torch.get_device."""
+    return -1
+
+
+def is_distributed(input: Any) -> bool:
+    """False: no tensor is spread over machines. Source: torch.is_distributed."""
+    return False
+
+
+# ------------------------------------------------------------------ dtypes
 
 
 def is_tensor(obj: Any) -> bool:
@@ -21,103 +174,186 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def numel(input: Any) -> int:
-    """The number of elements. Source: torch.numel."""
-    try:
-        return input._a.size
-    except AttributeError:
-        return input.shape.numel()
-
-
 def is_floating_point(input: Any) -> bool:
     """Whether the dtype is a floating one. Source: torch.is_floating_point."""
-    return input.dtype.category == dtypes.FLOATING
+    return _tensor(input, "is_floating_point").dtype.category == dtypes.FLOATING  # type: ignore[no-any-return]
 
 
 def is_complex(input: Any) -> bool:
     """Whether the dtype is a complex one. Source: torch.is_complex."""
-    return input.dtype.category == dtypes.COMPLEX
+    return _tensor(input, "is_complex").dtype.category == dtypes.COMPLEX  # type: ignore[no-any-return]
 
 
-def size(self: Any, dim: int | None = None) -> Any:
-    """The shape, or the size of one dimension. Source: torch.Tensor.size."""
-    shape = self.shape
-    return shape if dim is None else shape[normalize_dim(dim, len(shape))]
+def is_signed(input: Any) -> bool:
+    """Whether the dtype has negative numbers. Source: torch.is_signed."""
+    return _tensor(input, "is_signed").dtype.is_signed  # type: ignore[no-any-return]
 
 
-def dim(self: Any) -> int:
-    """The number of dimensions. Source: torch.Tensor.dim."""
-    return self.ndim
+def is_inference(input: Any) -> bool:
+    """Whether the tensor was made in inference mode. Source: torch.is_inference."""
+    return _tensor(input, "is_inference").is_inference()  # type: ignore[no-any-return]
 
 
-ndimension, nelement = dim, numel
+def is_conj(input: Any) -> bool:
+    """Whether the tensor is a conjugate yet to be computed: never. Source: torch.is_conj."""
+    return False
 
 
-def stride(self: Any, dim: int | None = None) -> Any:
-    """The steps in memory, in elements. Source: torch.Tensor.stride."""
-    strides = strides_of(numbers_of(self, "stride"))
-    return strides if dim is None else strides[normalize_dim(dim, len(strides))]
+def is_neg(input: Any) -> bool:
+    """Whether the tensor is a negation yet to be computed: never. Source: torch.is_neg."""
+    return False
 
 
-def is_contiguous(self: Any, memory_format: Any = None) -> bool:
-    """Whether the elements lie in memory in order. Source: torch.Tensor.is_contiguous."""
-    a = getattr(self, "_a", None)
-    return True if a is None else bool(a.flags.c_contiguous)
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element is not zero. Source: torch.is_nonzero."""
+    return bool(input)
 
 
-# ------------------------------------------------------------------ Python's protocols
+# ------------------------------------------------------------------ transposes
+
+
+def property_T(self: Any) -> Any:
+    """The dimensions in reverse. Source: torch.Tensor.T."""
+    n = self.ndim
+    if n != 2:
+        if n:
+            text = (
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
+                "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+                "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+            )
+        else:
+            text = "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
+        _warn_once(text)
+    return self.permute(tuple(range(n - 1, -1, -1)))
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=4)
+
+
+def _matrices(self: Any, name: str) -> bool:
+    """Whether there is something to transpose; RuntimeError for a vector."""
+    n = self.ndim
+    if n >= 2:
+        return True
+    if n == 1:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    _warn_once(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
+    return False
+
+
+def property_mT(self: Any) -> Any:
+    """The last two dimensions swapped. Source: torch.Tensor.mT."""
+    return self.transpose(-2, -1) if _matrices(self, "mT") else self
+
+
+def property_mH(self: Any) -> Any:
+    """The last two dimensions swapped, conjugated. Source: torch.Tensor.mH."""
+    return _conjugate(self.transpose(-2, -1)) if _matrices(self, "mH") else self
+
+
+def property_H(self: Any) -> Any:
+    """A matrix transposed and conjugated. Source: torch.Tensor.H."""
+    n = self.ndim
+    if n == 0:
+        _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return _conjugate(self)
+    if n != 2:
+        hint = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{hint}")
+    return _conjugate(self.transpose(0, 1))
+
+
+def _conjugate(x: Any) -> Any:
+    return x.conj() if x.dtype.is_complex else x
+
+
+def adjoint(input: Any) -> Any:
+    """The last two dimensions swapped, conjugated. Source: torch.adjoint."""
+    if input.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return _conjugate(input.transpose(-2, -1)) if input.ndim else _conjugate(input)
+
+
+# ------------------------------------------------------------------ element by element
+
+
+def _assign(self: Any, fn: str, values: Any) -> Any:
+    a = self._a
+    a[...] = np.array(values, object).reshape(a.shape).astype(a.dtype)
+    self._v[0] += 1
+    return self
+
+
+def _check_no_grad(self: Any, fn: str) -> None:
+    if self.requires_grad:
+        raise RuntimeError(f"Can't call {fn}() on Variable that requires grad. Use var.detach().{fn}() instead.")
+
+
+def apply_(self: Any, callable: Any) -> Any:
+    """Put `callable(element)` in place of every element. Slow, and without gradient. Source: torch.Tensor.apply_."""
+    _check_no_grad(self, "apply_")
+    return _assign(self, "apply_", [callable(v) for v in self._a.ravel().tolist()])
+
+
+def map_(self: Any, tensor: Any, callable: Any) -> Any:
+    """Put `callable(element, other)` in place of every element. Source: torch.Tensor.map_."""
+    _check_no_grad(self, "map_")
+    b = np.broadcast_to(tensor._a, self._a.shape).ravel().tolist()
+    return _assign(self, "map_", [callable(v, w) for v, w in zip(self._a.ravel().tolist(), b, strict=True)])
+
+
+def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
+    """Put `callable(element, other, another)` in place of every element. Source: torch.Tensor.map2_."""
+    _check_no_grad(self, "map2_")
+    b, c = (np.broadcast_to(t._a, self._a.shape).ravel().tolist() for t in (x, y))
+    return _assign(
+        self, "map2_", [callable(u, v, w) for u, v, w in zip(self._a.ravel().tolist(), b, c, strict=True)]
+    )
+
+
+# ------------------------------------------------------------------ containers
 
 
 def _len(self: Any) -> int:
     if not self.ndim:
         raise TypeError("len() of a 0-d tensor")
-    return self.shape[0]
-
-
-def _bool(self: Any) -> bool:
-    a = numbers_of(self, "bool")
-    if a.size != 1:
-        raise RuntimeError(
-            f"Boolean value of Tensor with {'more than one value' if a.size else 'no values'} is ambiguous"
-        )
-    return bool(a.item())
-
-
-def _one(self: Any) -> Any:
-    a = numbers_of(self, "item")
-    if a.size != 1:
-        raise RuntimeError(f"a Tensor with {a.size} elements cannot be converted to Scalar")
-    return a.item()
-
-
-def _index(self: Any) -> int:
-    a = numbers_of(self, "index")
-    if a.size != 1 or a.dtype.kind not in "iub":
-        raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(a.item())
+    return self.shape[0]  # type: ignore[no-any-return]
 
 
 def _iter(self: Any) -> Any:
     if not self.ndim:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(self.unbind(0)) if hasattr(self, "unbind") else iter([self[i] for i in range(self.shape[0])])
+    return iter(self.unbind(0))
 
 
-def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    a = self.numpy()
-    if dtype is None:
-        return a.copy() if copy else a
-    return a.astype(dtype, copy=bool(copy))
+def _reversed(self: Any) -> Any:
+    return self.flip(0) if self.ndim else self
+
+
+def _contains(self: Any, element: Any) -> bool:
+    if isinstance(element, (Tensor, bool, int, float, complex)):
+        return bool((element == self).any().item())
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
+
+
+def _dir(self: Any) -> list[str]:
+    hidden = {"_a", "_extra", "_grad", "_node", "_v", "_view", "EDGE"}
+    return sorted((set(dir(type(self))) | set(self.__dict__)) - hidden)
 
 
 OPERATORS = {
-    "__array__": _array,
-    "__array_priority__": 1000,
-    "__bool__": _bool,
-    "__complex__": lambda self: complex(_one(self)),
-    "__float__": lambda self: float(_one(self)),
-    "__index__": _index,
-    "__int__": lambda self: int(_one(self)),
+    "__contains__": _contains,
+    "__dir__": _dir,
     "__iter__": _iter,
     "__len__": _len,
+    "__reversed__": _reversed,
 }
