@@ -310,3 +310,56 @@ def _mlp_theirs() -> Callable[[], object]:
 
 
 CASES["mlp 256x784-1024-1024-10 step"] = _mlp_ours, _mlp_theirs
+
+
+def _sums() -> None:
+    cases = [((4, 4), None), ((32, 10), None), ((256, 1024), None), ((4000, 1000), None), ((32, 64), 0), ((256, 1024), 0),
+             ((256, 1024), 1), ((4000, 1000), 0), ((4000, 1000), 1), ((100_000, 10), 0)]  # fmt: skip
+    for shape, axis in cases:
+
+        def ours(shape: Any = shape, axis: Any = axis) -> Any:
+            from tidu.arrays.reduce import sum_all, sum_axes
+
+            a = data(*shape)
+            return (lambda: sum_all(a)) if axis is None else (lambda: sum_axes(a, axis))
+
+        def theirs(shape: Any = shape, axis: Any = axis) -> Any:
+            a = big(*shape)
+            return (lambda: a.sum()) if axis is None else (lambda: a.sum(axis))
+
+        CASES[f"sum {'x'.join(map(str, shape))} axis {axis}"] = ours, theirs
+
+
+_sums()
+
+
+def _gathers() -> None:
+    for n, count, width in ((100, 64, 16), (1000, 256, 64), (10_000, 4096, 128), (50_000, 32_768, 64)):
+        for both in (False, True):
+
+            def ours(n: int = n, count: int = count, width: int = width, both: bool = both) -> Any:
+                import numpy as np
+
+                from tidu.arrays.gather import add_rows, take_rows
+
+                table, g, i = data(n, width), data(count, width), np.random.default_rng(0).integers(0, n, count)
+                if both:
+                    return lambda: (take_rows(table, i), add_rows(n, i, g))
+                return lambda: take_rows(table, i)
+
+            def theirs(n: int = n, count: int = count, width: int = width, both: bool = both) -> Any:
+                import numpy as np
+                import torch
+                import torch.nn.functional as F
+
+                table, g = big(n, width), big(count, width)
+                i = torch.from_numpy(np.random.default_rng(0).integers(0, n, count))
+                if both:
+                    table.requires_grad_()
+                    return lambda: torch.autograd.grad(F.embedding(i, table), table, g)
+                return lambda: F.embedding(i, table)
+
+            CASES[f"embedding {n}x{width} {count}{' fwd+bwd' if both else ''}"] = ours, theirs
+
+
+_gathers()
