@@ -21,6 +21,7 @@ __all__ = [
     "affine",
     "bernoulli",
     "cauchy",
+    "choose",
     "coin_flips",
     "doubles",
     "exponential",
@@ -347,20 +348,26 @@ def cauchy(
 # ------------------------------------------------------------------ choosing by weights
 
 
-def multinomial(stream: WordStream, weights: np.ndarray, n: int, replacement: bool) -> np.ndarray:
+def choose(weights: np.ndarray, exponentials: np.ndarray, n: int) -> np.ndarray:
+    """`n` different column numbers for each row of `weights` (2-d), with probabilities in proportion to them.
+
+    The places of the `n` largest weight / e, where e is exponential, in falling order. PyTorch does not say in
+    which order equal ones come; here it is that of the columns. Source: torch.multinomial.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        keys = weights / exponentials
+    if n == 1:
+        return keys.argmax(1)[:, None]
+    return np.ascontiguousarray(np.argsort(-keys, axis=1, kind="stable")[:, :n])
+
+
+def multinomial(stream: WordStream, weights: np.ndarray, n: int) -> np.ndarray:
     """`n` column numbers for each row of `weights` (2-d), chosen with probabilities in proportion to them.
 
-    With replacement: the first place where the running sum of the weights, over their total, reaches `d`.
-    Without (or n = 1): the places of the `n` largest weight / e, where e is exponential, in falling order.
-    Source: torch.multinomial.
+    The first place where the running sum of the weights, over their total, reaches `d`. The same column may come
+    more than once. Source: torch.multinomial(replacement=True).
     """
     rows, columns = weights.shape
-    if n == 1 or not replacement:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            keys = weights / exponential(stream, weights.shape, weights.dtype)
-        if n == 1:
-            return keys.argmax(1)[:, None]
-        return np.argsort(-keys, axis=1, kind="stable")[:, :n]
     if weights.dtype.itemsize == 2:
         weights = weights.astype(np.float32)
     sums = np.cumsum(weights, axis=1)

@@ -21,8 +21,9 @@ Array = np.ndarray[Any, Any]
 Draw = Callable[[Sequence[int]], Array]
 
 C_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long",
-    "uint16": "unsigned short", "uint32": "unsigned int", "uint64": "unsigned long", "float16": "c10::Half",
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "float16": "c10::Half",
     "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
 }  # fmt: skip
 
@@ -101,15 +102,27 @@ def _zeros(input: Any) -> Any:
 _zero = linear("zero_cotangent", _zeros, lambda g: _zero(g), register=False)
 
 
-def sampler(name: str, forward: Callable[..., Any], node: str | None, *tensors: str) -> Op:
+def sampler(
+    name: str, forward: Callable[..., Any], node: str | None, *tensors: str, rule: Callable[..., Any] | None = None
+) -> Op:
     """An op that draws: `random`, so neither to be computed once for several calls nor ahead of time.
 
-    It passes zeros on to its tensor arguments; without a node it is not differentiable at all.
+    It passes zeros on to its tensor arguments, unless `rule` says otherwise; without a node it is not
+    differentiable at all.
     """
-    rules = {t: _zero_rule(t) for t in tensors or ("input",)} if node else None
+    rules = {t: rule or _zero_rule(t) for t in tensors or ("input",)} if node else None
     op = Op(name, forward, rules, node=node, register=False)
     op.random = True  # type: ignore[attr-defined]
     return op
+
+
+def no_derivative(fn: str) -> Callable[..., Any]:
+    """A rule for a sampler of which PyTorch knows no derivative."""
+
+    def rule(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{fn} is not implemented")
+
+    return rule
 
 
 def _zero_rule(tensor: str) -> Callable[..., Any]:

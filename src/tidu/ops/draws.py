@@ -15,14 +15,29 @@ from .. import dtypes
 from ..arrays import normal as _normal
 from ..arrays import rejection, sampling
 from ..core.inplace import apply_inplace
+from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._generator import stream_of
 from ._make import check_place, finish, sizes_of
-from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, sampler, unsupported
+from ._sampler import (
+    Array,
+    dtype_for,
+    factory,
+    fill,
+    float_arg,
+    floating,
+    int_arg,
+    no_derivative,
+    sampler,
+    unsupported,
+)
 from .random import normal_fill
 
-__all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson"]
+__all__ = [
+    "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "bernoulli", "binomial", "multinomial", "normal",
+    "poisson",
+]  # fmt: skip
 METHODS = "bernoulli bernoulli_ multinomial"
 
 # ------------------------------------------------------------------ Bernoulli
@@ -84,6 +99,7 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
 _flip_op = sampler("bernoulli", _flip, "BernoulliBackward2")
 _flip_each_op = sampler("bernoulli", _flip_each, "BernoulliBackward1", "input", "p")
 _bernoulli_op = sampler("bernoulli", _bernoulli, "BernoulliBackward0")
+_bernoulli_p_op = sampler("bernoulli", _bernoulli, "NotImplemented", rule=no_derivative("bernoulli"))
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, out: Any = None) -> Tensor:
@@ -105,7 +121,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
     if p is not None:
         p = float_arg(p, "bernoulli", "p", 2)
     if out is None:
-        return _bernoulli_op.call(input, p, generator)  # type: ignore[no-any-return]
+        op = _bernoulli_op if p is None else _bernoulli_p_op
+        return op.call(input, p, generator)  # type: ignore[no-any-return]
     return finish(_flip_each(np.empty(input.shape, out._a.dtype), input._a, generator), out, False)
 
 
@@ -231,7 +248,7 @@ def multinomial(
     >>> import tidu as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.multinomial(torch.tensor([1., 10., 3., 0.]), 4, replacement=True)
-    tensor([1, 1, 1, 1])
+    tensor([2, 1, 1, 2])
     """
     if not isinstance(input, Tensor):
         kind = type(input).__name__
@@ -253,11 +270,15 @@ def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > input.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    weights = np.ascontiguousarray(input).reshape(-1, input.shape[-1]) if input.ndim == 1 else input
+    weights = input[None] if input.ndim == 1 else input
     if weights.size:
         _check_weights(weights, in_rows=replacement and num_samples > 1)
     stream = stream_of(generator, "multinomial")
-    found = sampling.multinomial(stream, weights, num_samples, replacement)
+    if replacement and num_samples > 1:
+        found = sampling.multinomial(stream, weights, num_samples)
+    else:
+        exponentials = fill(weights, lambda shape: sampling.exponential(stream, shape, weights.dtype))
+        found = sampling.choose(weights, exponentials, num_samples)
     return found[0] if input.ndim == 1 else found
 
 
@@ -300,7 +321,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     >>> import tidu as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.poisson(torch.tensor([0., 2., 100.]))
-    tensor([  0.,   6., 104.])
+    tensor([ 0.,  6., 96.])
     """
     return _poisson_op.call(input, generator)  # type: ignore[no-any-return]
 
@@ -318,7 +339,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Any:
     return rejection.binomial(stream_of(generator, "binomial"), count, prob)
 
 
-_binomial_op = sampler("binomial", _binomial, "BinomialBackward0", "count", "prob")
+_binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob", rule=no_derivative("binomial"))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
@@ -334,3 +355,54 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     tensor([7., 2.])
     """
     return _binomial_op.call(count, prob, generator)  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------ gamma and Dirichlet
+
+
+def _gamma(input: Any, generator: Any) -> Any:
+    d = floating(input, "gamma_cpu")
+    if d.itemsize == 2:
+        raise unsupported("gamma_cpu", d)
+    return rejection.standard_gamma(stream_of(generator, "_standard_gamma"), input)
+
+
+def _gamma_grad(input: Any, output: Any) -> Any:
+    return rejection.standard_gamma_grad(input, output)
+
+
+_standard_gamma_grad = Op(
+    "_standard_gamma_grad",
+    _gamma_grad,
+    {name: no_derivative("_standard_gamma_grad") for name in ("input", "output")},
+    node="NotImplemented",
+    register=False,
+).call
+_gamma_op = Op(
+    "_standard_gamma",
+    _gamma,
+    {"input": lambda g, input, out: g * _standard_gamma_grad(input, out)},
+    node="StandardGammaBackward0",
+    register=False,
+)
+_gamma_op.random = True  # type: ignore[attr-defined]
+
+
+def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
+    """A Gamma(alpha, 1) number for every alpha in `input`; gradients flow to alpha. Source: torch._standard_gamma."""
+    return _gamma_op.call(input, generator)  # type: ignore[no-any-return]
+
+
+def _dirichlet(input: Any, generator: Any) -> Any:
+    d = floating(input, "dirichlet")
+    if d.itemsize == 2:
+        raise unsupported("dirichlet", d)
+    return rejection.dirichlet(stream_of(generator, "_sample_dirichlet"), input)
+
+
+_dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=no_derivative("_sample_dirichlet"))
+
+
+def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
+    """Dirichlet numbers along the last dimension of the concentrations `input`. Source: torch._sample_dirichlet."""
+    return _dirichlet_op.call(input, generator)  # type: ignore[no-any-return]

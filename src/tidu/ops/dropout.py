@@ -162,11 +162,10 @@ def _native_dropout(input: Any, p: float, train: bool | None) -> Any:
     if not (train or train is None):
         return input.copy(), np.ones(input.shape, np.bool_)
     _check_float(input)
+    if not input.size:
+        return input.copy(), input.copy()  # as PyTorch: the mask of nothing is not bool
     mask = _mask(input, 1 - p, False)
-    product = input * mask.astype(input.dtype)
-    if product.dtype.itemsize > 2:
-        return product * product.dtype.type(_scale(p, train)), mask
-    return (product.astype(np.float32) * np.float32(_scale(p, train))).astype(input.dtype), mask
+    return input * mask.astype(input.dtype) * input.dtype.type(_scale(p, train)), mask
 
 
 _native_dropout_op = Op(
@@ -234,7 +233,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
             "batch dimension (i.e. 2D or 3D inputs)."
         )
-    return _batched(input, 2, p, training, inplace)
+    return _batched(input, 3, p, training, inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -261,7 +260,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check_probability(p)
     if input.ndim not in (4, 5):
         _warn_dimensions("dropout3d", input.ndim, 3, "4D or 5D")
-    return _batched(input, 4, p, training, inplace)
+    return _batched(input, 5, p, training, inplace)
 
 
 def _warn_dimensions(fn: str, ndim: int, spatial: int, wanted: str) -> None:
@@ -274,9 +273,9 @@ def _warn_dimensions(fn: str, ndim: int, spatial: int, wanted: str) -> None:
     )
 
 
-def _batched(input: Tensor, unbatched: int, p: float, training: bool, inplace: bool) -> Tensor:
-    """Feature dropout, with a batch dimension put before an input of `unbatched` dimensions."""
-    if input.ndim != unbatched:
+def _batched(input: Tensor, batched: int, p: float, training: bool, inplace: bool) -> Tensor:
+    """Feature dropout, with a batch dimension put before an input of other than `batched` dimensions."""
+    if input.ndim == batched:
         return _drop(input, p, training, "feature_dropout", inplace, features=True)
     out = input.unsqueeze(0)  # type: ignore[attr-defined]
     out = _drop(out, p, training, "feature_dropout", inplace, features=True)
