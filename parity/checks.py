@@ -19,7 +19,7 @@ from . import programs, scope, vmapping
 from .bridge import MISSING, Missing, Side
 from .compare import Mismatch, Raised, SequenceSnap, TensorSnap, compare, snapshot
 from .programs import Bench, raised
-from .samples import fits, samples, seed_all, spread, summary
+from .samples import fits, samples, seed_all, spread, strided, summary
 from .transplant import Transplant
 
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
@@ -192,6 +192,8 @@ class Cases:
                 chosen += samples(self.entry, dtype, self.count // 2, reference=True)
             for sample in chosen:
                 yield self._case("value", sample, program)
+            for sample in strided(chosen):
+                yield self._case("value, not contiguous", sample, program)
             yield from self._spellings(chosen)
         self.empty = "no sample"
 
@@ -222,7 +224,8 @@ class Cases:
         if not self.entry.supports_autograd:
             return
         for dtype in self.main_dtypes(grad=True):
-            for sample in samples(self.entry, dtype, self.count, grad=True):
+            chosen = samples(self.entry, dtype, self.count, grad=True)
+            for sample in chosen + (strided(chosen) if program is programs.grad else []):
                 yield self._case(str(dtype), sample, program)
 
     def _grad(self) -> Iterator[Case]:

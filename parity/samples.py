@@ -47,6 +47,17 @@ def samples(
     return spread([s for s in found if fits(s)], count)
 
 
+def strided(chosen: list[Any], count: int = 3) -> list[Any]:
+    """A few of the samples with tensors that are not contiguous."""
+    found = []
+    for sample in spread(chosen, count):
+        try:
+            found.append(sample.noncontiguous())
+        except Exception:
+            continue  # some samples hold what cannot be laid out anew
+    return found
+
+
 def seed_all() -> None:
     torch.default_generator.manual_seed(1234)
     np.random.seed(1234)
