@@ -231,7 +231,7 @@ def test_what_tidu_lacks_is_said_to_be_lacking_in_tidu(call, script, text):
     assert len(re.findall("(?m)^  File ", got.stderr)) == 1, got.stderr
     assert lines[-2].startswith(MISSING[text]), got.stderr
     note = lines[-1]
-    assert note.startswith("note: ") and "docs/ops.md" in note and f"tidu {version.tidu}" in note
+    assert note.startswith("  note: ") and "docs/ops.md" in note and f"tidu {version.tidu}" in note
 
 
 def test_a_name_that_cannot_be_imported_from_torch(call, script):
@@ -288,7 +288,7 @@ def test_install_as_torch_in_process(call, script):
     got = call(sys.executable, path)
     assert got.stderr == ""
     error = "module 'torch' has no attribute 'no_such_op'"
-    assert re.fullmatch(error + " \\| note: .*docs/ops.md.*\n", got.stdout)
+    assert re.fullmatch(error + " \\|   note: .*docs/ops.md.*\n", got.stdout)
 
 
 def test_install_as_torch_comes_before_pytorch(call, script, tmp_path):

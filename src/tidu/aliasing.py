@@ -18,6 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from . import version
+from .core.errors import E, explain
 
 SUPPORT_TABLE = "docs/ops.md"
 
@@ -59,15 +60,15 @@ def missing_name(module: str, name: str) -> AttributeError:
     """
     torch_module = _torch_name(module)
     error = AttributeError(f"module {torch_module!r} has no attribute {name!r}")
-    error.add_note(missing_note(f"{torch_module}.{name}"))
-    return error
+    return explain_lack(error, f"{torch_module}.{name}")
 
 
-def missing_note(what: str) -> str:
-    """The note on an error about something PyTorch may have and tidu lacks."""
-    return (
-        f"note: this is tidu {version.tidu} under the name torch, and it has no {what}. "
-        f"What it has is in the support table, {SUPPORT_TABLE}."
+def explain_lack(error: E, what: str) -> E:
+    """The error with the note for something that PyTorch may have and tidu lacks."""
+    return explain(
+        error,
+        f"this is tidu {version.tidu} under the name torch, and it has no {what}. "
+        f"What it has is in the support table, {SUPPORT_TABLE}.",
     )
 
 
@@ -89,9 +90,7 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         real = importlib.util.find_spec(__package__ + name.removeprefix("torch"))
         if real is None:
             if _an_import_is_asking():
-                error = ModuleNotFoundError(f"No module named {name!r}", name=name)
-                error.add_note(missing_note(name))
-                raise error
+                raise explain_lack(ModuleNotFoundError(f"No module named {name!r}", name=name), name)
             return None  # somebody only wants to know: importlib.util.find_spec("torch.x")
         is_package = real.submodule_search_locations is not None
         return ModuleSpec(name, self, origin=real.origin, is_package=is_package)

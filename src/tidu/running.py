@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from .aliasing import SUPPORT_TABLE, install_as_torch, missing_note
+from .aliasing import SUPPORT_TABLE, explain_lack, install_as_torch
 
 _SHIM = str(Path(__file__).with_name("_torch_shim"))
 
@@ -146,10 +146,10 @@ def _blame_tidu(error: BaseException) -> None:
         return
     if isinstance(error, AttributeError):
         owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
-        error.add_note(missing_note(f"{owner.__name__}.{error.name}"))
+        explain_lack(error, f"{owner.__name__}.{error.name}")
     elif isinstance(error, ImportError):
         name = getattr(error, "name_from", None)  # since Python 3.12
-        error.add_note(missing_note(f"{error.name}.{name}" if name else f"such name in {error.name}"))
+        explain_lack(error, f"{error.name}.{name}" if name else f"such name in {error.name}")
 
 
 def _without_tail(trace: TracebackType | None) -> TracebackType | None:
