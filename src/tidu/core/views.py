@@ -154,8 +154,11 @@ def window(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} "
             f"requiring a storage size of {need * item} are out of bounds for storage of size {storage.nbytes}"
         )
-    got = np.lib.stride_tricks.as_strided(storage, size, tuple(s * item for s in stride))
-    if offset:
-        flat = np.ndarray((storage.size,), storage.dtype, storage, strides=(item,))
-        got = np.lib.stride_tricks.as_strided(flat[offset:], size, tuple(s * item for s in stride))
-    return got
+    strides = tuple(s * item for s in stride)
+    if 0 in size:
+        return np.ndarray(size, storage.dtype, strides=strides)
+    if storage.flags.forc:
+        buffer = storage if storage.flags.c_contiguous else storage.T
+        return np.ndarray(size, storage.dtype, buffer, offset * item, strides)
+    flat = np.lib.stride_tricks.as_strided(storage, (storage.size,), (item,))  # an odd layout from outside
+    return np.lib.stride_tricks.as_strided(flat[offset:], size, strides)
