@@ -98,7 +98,7 @@ class Run:
         targets = self.targets
         for node in reversed(order):
             for e in node.edges:
-                if e is not None and (_key(e) in targets or e.owner in needed):  # type: ignore[operator]
+                if e is not None and (_key(e) in targets or (e.EDGE != LEAF and e.owner in needed)):  # type: ignore[operator]
                     needed.add(node)
                     break
 
@@ -172,7 +172,7 @@ class Run:
     def wanted(self, edges: Sequence[Any]) -> tuple[Any, ...]:
         targets, needed = self.targets, self.needed
         return tuple(
-            e if e is not None and (_key(e) in targets or e.owner in needed) else None  # type: ignore[operator]
+            e if e is not None and (_key(e) in targets or (e.EDGE != LEAF and e.owner in needed)) else None  # type: ignore[operator]
             for e in edges
         )
 
