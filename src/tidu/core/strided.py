@@ -16,7 +16,7 @@ def _as_strided(input: Any, size: Ints, stride: Ints, storage_offset: int | None
     storage = storage_of(input)
     if storage_offset is None:
         storage_offset = geometry(input, storage)[2]
-    return window(storage, tuple(size), tuple(stride), storage_offset)
+    return window(storage, tuple(size), tuple(stride), storage_offset, input.dtype)
 
 
 def _scatter(input: Any, size: Ints, stride: Ints, storage_offset: int | None, place: tuple[Any, ...]) -> Any:

@@ -144,10 +144,12 @@ def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[An
 
 
 def window(
-    storage: np.ndarray[Any, Any], size: tuple[int, ...], stride: tuple[int, ...], offset: int
+    storage: np.ndarray[Any, Any], size: tuple[int, ...], stride: tuple[int, ...], offset: int, dtype: Any = None
 ) -> np.ndarray[Any, Any]:
-    """The strided window of the memory that `storage` owns; RuntimeError when it reaches outside."""
-    item = storage.itemsize
+    """The strided window of the memory that `storage` owns, perhaps as another dtype; RuntimeError when it reaches
+    outside."""
+    dtype = storage.dtype if dtype is None else dtype
+    item = dtype.itemsize
     need = 0 if 0 in size else offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if need * item > storage.nbytes or offset < 0:
         raise RuntimeError(
@@ -156,9 +158,9 @@ def window(
         )
     strides = tuple(s * item for s in stride)
     if 0 in size:
-        return np.ndarray(size, storage.dtype, strides=strides)
+        return np.ndarray(size, dtype, strides=strides)
     if storage.flags.forc:
         buffer = storage if storage.flags.c_contiguous else storage.T
-        return np.ndarray(size, storage.dtype, buffer, offset * item, strides)
-    flat = np.lib.stride_tricks.as_strided(storage, (storage.size,), (item,))  # an odd layout from outside
+        return np.ndarray(size, dtype, buffer, offset * item, strides)
+    flat = np.lib.stride_tricks.as_strided(storage, (storage.size,), (storage.itemsize,)).view(dtype)  # an odd layout from outside
     return np.lib.stride_tricks.as_strided(flat[offset:], size, strides)
