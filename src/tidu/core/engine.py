@@ -95,10 +95,9 @@ class Run:
     def restrict(self, order: list[Node]) -> None:
         """Find the nodes on a way to a target, so that nothing else is computed."""
         needed = self.needed = set()
-        targets = self.targets
         for node in reversed(order):
             for e in node.edges:
-                if e is not None and (_key(e) in targets or (e.EDGE != LEAF and e.owner in needed)):  # type: ignore[operator]
+                if self.leads_to_a_target(e):
                     needed.add(node)
                     break
 
@@ -170,11 +169,12 @@ class Run:
         return ready
 
     def wanted(self, edges: Sequence[Any]) -> tuple[Any, ...]:
-        targets, needed = self.targets, self.needed
-        return tuple(
-            e if e is not None and (_key(e) in targets or (e.EDGE != LEAF and e.owner in needed)) else None  # type: ignore[operator]
-            for e in edges
-        )
+        return tuple(e if self.leads_to_a_target(e) else None for e in edges)
+
+    def leads_to_a_target(self, e: Any) -> bool:
+        if e is None or self.targets is None or self.needed is None:
+            return False
+        return _key(e) in self.targets or (e.EDGE != LEAF and e.owner in self.needed)
 
     def apply_carefully(self, node: Node, g: Any, edges: Sequence[Any]) -> Sequence[Any]:
         if not state.anomaly:
