@@ -31,7 +31,7 @@ def test_commands_exist(path):
 def programs():
     """Each ```python block that a ```text block follows at once: the program, and what it prints."""
     for path in PAGES:
-        for m in re.finditer(r"```python\n(.*?)```\n\n?```text\n(.*?)```", path.read_text(), re.DOTALL):
+        for m in re.finditer(r"```python\n((?:(?!```).)*)```\n\n?```text\n(.*?)```", path.read_text(), re.DOTALL):
             line = path.read_text()[: m.start()].count("\n") + 1
             yield pytest.param(m[1], m[2], id=f"{path.name}:{line}")
 

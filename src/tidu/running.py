@@ -118,12 +118,17 @@ def _report(error: BaseException) -> None:
 
     sys.excepthook does the printing, which the program may have replaced.
     """
-    _blame_tidu(error)
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") == __name__:
         trace = trace.tb_next
-    if _is_missing(error):
-        trace = _without_tail(trace)
+    lack = _lack(error)
+    if lack is not None:
+        last = _last_frame(trace)
+        # If it is tidu's own code that asked, the lack is a bug inside tidu, and the frames show where.
+        if last is not None and not _is_ours(last.tb_frame.f_globals.get("__name__")):
+            last.tb_next = None
+            if not any(SUPPORT_TABLE in note for note in getattr(error, "__notes__", ())):
+                explain_lack(error, lack)
     sys.excepthook(type(error), error.with_traceback(trace), trace)
     sys.excepthook = lambda *_: None
 
@@ -132,34 +137,24 @@ def _is_ours(module_name: object) -> bool:
     return isinstance(module_name, str) and module_name.split(".")[0] in (__package__, "torch")
 
 
-def _is_missing(error: BaseException) -> bool:
-    """Whether the error is about a name or module that tidu itself lacks."""
+def _lack(error: BaseException) -> str | None:
+    """What tidu itself lacks, if that is what the error says."""
     if isinstance(error, AttributeError) and error.name is not None:
         owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
-        return _is_ours(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__)
-    return isinstance(error, ImportError) and _is_ours(error.name)
-
-
-def _blame_tidu(error: BaseException) -> None:
-    """Add to an error about a name that tidu lacks the note that says so, where it has none yet."""
-    if not _is_missing(error) or any(SUPPORT_TABLE in note for note in getattr(error, "__notes__", ())):
-        return
-    if isinstance(error, AttributeError):
-        owner = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
-        explain_lack(error, f"{owner.__name__}.{error.name}")
-    elif isinstance(error, ImportError):
+        if _is_ours(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__):
+            return f"{owner.__name__}.{error.name}"
+    if isinstance(error, ImportError) and _is_ours(error.name):
         name = getattr(error, "name_from", None)  # since Python 3.12
-        explain_lack(error, f"{error.name}.{name}" if name else f"such name in {error.name}")
+        return f"{error.name}.{name}" if name else f"such name in {error.name}"
+    return None
 
 
-def _without_tail(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames at its end in which tidu found out that it lacks a name."""
-    last, t = None, trace
-    while t is not None:
-        code, module = t.tb_frame.f_code, t.tb_frame.f_globals.get("__name__")
+def _last_frame(trace: TracebackType | None) -> TracebackType | None:
+    """The frame that asked: the last but for those in which tidu found out that it lacks a name."""
+    last = None
+    while trace is not None:
+        code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__")
         if not (_is_ours(module) and code.co_name in ("__getattr__", "find_spec")):
-            last = t
-        t = t.tb_next
-    if last is not None:
-        last.tb_next = None
-    return trace
+            last = trace
+        trace = trace.tb_next
+    return last
