@@ -274,7 +274,7 @@ def _batched(
             accumulate=False,
         )
         rows.append(_collect(got, edges, ins, allow_unused, materialize))
-    from .. import stack  # type: ignore[attr-defined]
+    from ..ops.joining import stack
 
     return tuple(None if col[0] is None else stack(col) for col in zip(*rows, strict=True))
 
