@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 BLOCK = 624
+FEWEST = 4 * BLOCK  # words made at a time
 DEFAULT_SEED = 67280421310721
 STATE_BYTES = 5056
 _WORD = np.uint32
@@ -78,7 +79,7 @@ class WordStream:
             self._cursor = 0  # the next word's place among them
             self.normal: float | None = None  # the second one of a pair, waiting to be handed out
             if self._source is not None:
-                self._source.seed(self._seed & 0xFFFFFFFF)
+                self._reseed()
 
     def restart_at_random(self) -> int:
         """Start afresh from a seed of the operating system's choice, and return it."""
@@ -95,15 +96,21 @@ class WordStream:
 
     def _twister(self) -> Any:
         if self._source is None:
-            from numpy.random import MT19937, RandomState
+            from numpy.random import MT19937
 
-            self._source = RandomState(MT19937(0))
-            self._source.seed(self._seed & 0xFFFFFFFF)  # NumPy's legacy seeding is PyTorch's
+            self._source = MT19937(0)
+            self._reseed()
         return self._source
+
+    def _reseed(self) -> None:
+        from numpy.random import RandomState
+
+        RandomState(self._source).seed(self._seed & 0xFFFFFFFF)  # NumPy's legacy seeding is PyTorch's
 
     def _produce(self, n: int) -> np.ndarray:
         """The words of the next blocks, at least `n` words."""
-        return self._twister().randint(0, 1 << 32, -(-n // BLOCK) * BLOCK, dtype=np.uint32)
+        count = max(FEWEST, -(-n // BLOCK) * BLOCK)
+        return self._twister().random_raw(count).astype(_WORD)
 
     def _rest(self) -> np.ndarray:
         return _NONE if self._blocks is None else self._blocks[self._cursor :]
@@ -153,7 +160,7 @@ class WordStream:
             state["seeded"] = 1
             if self._blocks is None:
                 state["left"], state["next"] = 1, 0
-                state["key"] = self._twister().get_state(legacy=True)[1]
+                state["key"] = self._twister().state["state"]["key"]
             else:
                 begin = max(0, (self._cursor - 1) // BLOCK * BLOCK)
                 position = self._cursor - begin
@@ -176,11 +183,11 @@ class WordStream:
             self._seed = int(state["seed"])
             key = state["key"].astype(_WORD)
             source = self._twister()
-            if left == 1 and position == 0:  # just seeded
-                source.set_state(("MT19937", key, BLOCK))
-                self._blocks, self._cursor = None, 0
-            else:
-                source.set_state(("MT19937", key, 0))
-                self._blocks = source.randint(0, 1 << 32, BLOCK, dtype=_WORD)
+            fresh = left == 1 and position == 0  # just seeded: the next word starts the next block
+            place = {"key": key, "pos": BLOCK if fresh else 0}
+            source.state = {"bit_generator": "MT19937", "state": place}
+            self._blocks, self._cursor = None, 0
+            if not fresh:
+                self._blocks = source.random_raw(BLOCK).astype(_WORD)
                 self._cursor = BLOCK if left == 1 else position
             self.normal = float(state["normal"]) if state["has_normal"] else None

@@ -38,6 +38,11 @@ __all__ = [
 CHUNK = 1 << 14  # words handled at a time, so that a pass over them finds them in the cache; a multiple of 32
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits of the significand
 
+# Constants as 0-d arrays, which ufuncs take faster than Python's numbers.
+_LOW_21, _LOW_24 = np.array(0x1FFFFF, np.uint32), np.array(0xFFFFFF, np.uint32)
+_ULP_21, _ULP_53, _ULP_24 = np.array(2.0**-21), np.array(2.0**-53), np.array(2.0**-24, np.float32)
+_32 = np.array(32, np.uint64)
+
 Shape = Sequence[int]
 
 
@@ -105,8 +110,8 @@ def doubles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
 
 def to_doubles(words: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The values `d` of successive pairs of words."""
-    np.multiply(words[::2] & np.uint32(0x1FFFFF), 2.0**-21, out=out)
-    out += words[1::2] * 2.0**-53
+    np.multiply(words[::2] & _LOW_21, _ULP_21, out)
+    out += words[1::2] * _ULP_53
     return out
 
 
@@ -116,9 +121,9 @@ def singles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
         out = np.empty(n, np.float32)
     for i in range(0, n, CHUNK):
         part = out[i : i + CHUNK]
-        low = stream.take(part.size) & np.uint32(0xFFFFFF)
+        low = stream.take(part.size) & _LOW_24
         part[...] = low.view(np.int32)  # NumPy converts signed words faster
-        part *= np.float32(2.0**-24)
+        np.multiply(part, _ULP_24, part)
     return out
 
 
@@ -156,7 +161,7 @@ def _wide(stream: WordStream, n: int) -> np.ndarray:
     """`n` values of `W`."""
     words = stream.take(2 * n)
     wide = words[::2].astype(np.uint64)
-    wide <<= np.uint64(32)
+    wide <<= _32
     wide |= words[1::2]
     return wide
 
@@ -310,7 +315,7 @@ def coin_flips(stream: WordStream, shape: Shape, p: float) -> np.ndarray:
         for i in range(0, n, CHUNK // 2):
             part = out[i : i + CHUNK // 2]
             words = stream.take(2 * part.size)
-            high = words[::2] & np.uint32(0x1FFFFF)
+            high = words[::2] & _LOW_21
             np.less(high, top, out=part)  # ... and their upper halves nearly always decide
             level = high == top
             if level.any():
