@@ -57,7 +57,7 @@ class Side:
     def __init__(self, name: str) -> None:
         self.name = name
         self.lib = importlib.import_module(name)
-        self._storages: dict[int, np.ndarray] = {}
+        self._storages: dict[Any, np.ndarray] = {}
         self._tensors: dict[int, Any] = {}
         self._kept: list[Any] = []
 
@@ -115,7 +115,7 @@ class Side:
         plain = t.detach().resolve_conj().resolve_neg()
         if self.lib is torch:
             return torch.empty(0, dtype=t.dtype).set_(
-                torch.from_numpy(self._storage(plain)).untyped_storage(),
+                torch.from_numpy(self._storage(plain).view(np.uint8)).untyped_storage(),
                 plain.storage_offset(),
                 plain.size(),
                 plain.stride(),
@@ -133,13 +133,16 @@ class Side:
         return self.from_numpy(array)
 
     def _storage(self, t: torch.Tensor) -> np.ndarray:
-        """The tensor's whole storage as bytes, copied once however many tensors look into it."""
+        """The tensor's whole storage, copied once however many tensors of its dtype look into it."""
         storage = t.untyped_storage()
-        key = storage.data_ptr()
-        if key not in self._storages or key == 0:
+        key = storage.data_ptr(), t.dtype
+        if key not in self._storages or not key[0]:
             self._kept.append(storage)
-            data = torch.empty(0, dtype=torch.uint8).set_(storage).numpy().copy()
-            self._storages[key] = data if data.size else np.zeros(16, np.uint8)
+            dtype = numpy_dtype(t.dtype)
+            found = np.empty(max(1, storage.nbytes() // dtype.itemsize), dtype)
+            data = torch.empty(0, dtype=torch.uint8).set_(storage).numpy()[: found.nbytes]
+            found.view(np.uint8)[: data.size] = data
+            self._storages[key] = found
         return self._storages[key]
 
     def from_numpy(self, array: np.ndarray) -> Any:
@@ -160,6 +163,8 @@ class Side:
         """The tensor's own memory, not a copy."""
         if self.lib is torch:
             t = t.detach().resolve_conj().resolve_neg()
+            if t._is_zerotensor():
+                t = t.clone()
             if t.dtype is torch.bfloat16:
                 import ml_dtypes
 
@@ -174,8 +179,8 @@ class Side:
         return array.astype(np.float32) if array.dtype.name == "bfloat16" else np.array(array)
 
     def strides(self, t: Any) -> tuple[int, ...]:
-        if self.lib is torch:
-            return t.stride()
+        if self.lib is torch or hasattr(t, "stride"):
+            return tuple(t.stride())
         array = self.memory(t)
         return tuple(s // array.itemsize for s in array.strides)
 
@@ -198,6 +203,9 @@ class Side:
         return start, start + array.nbytes
 
     def aliases(self, a: Any, b: Any) -> bool:
+        """Whether two tensors look into the same storage. PyTorch's lazy conjugates count as new memory."""
+        if self.lib is torch and (a.is_conj(), a.is_neg()) != (b.is_conj(), b.is_neg()):
+            return False
         (start, stop), (first, last) = self.address(a), self.address(b)
         return start < last and first < stop
 
