@@ -49,11 +49,14 @@ def NEG() -> int:
     return -1
 
 
+FIRST = "first"
+
+
 class ElementwiseOp(Op):
     kind = "elementwise"
     ufunc: Any = None
     complex_case: Any = None  # another op, for complex inputs
-    numbers = True  # whether another input than the first may be a number
+    numbers: Any = True  # whether an input may be a number: any but the first, unless this is FIRST
 
     @property
     def public(self) -> str:
@@ -152,7 +155,7 @@ class ElementwiseOp(Op):
         for i in self.positions:
             x = args[i]
             if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
-                if i and self.numbers and isinstance(x, Number):
+                if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
                 raise TypeError(
                     f"{self.public}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
@@ -220,7 +223,9 @@ def conj(p: Any) -> Any:
     """The conjugate of a value that may be real, which it leaves alone."""
     if isinstance(p, Tensor):
         return p.conj() if p.is_complex() else p
-    return p.conj() if isinstance(p, complex) or getattr(p, "dtype", F32).kind == "c" else p
+    if isinstance(p, complex):
+        return p.conjugate()
+    return p.conj() if getattr(p, "dtype", F32).kind == "c" else p
 
 
 def blocked(rule: Callable[..., Any], *values: Any) -> Any:
@@ -412,7 +417,7 @@ def unary(
             a = input._a
         except AttributeError:
             if input.__class__ is ndarray and plain and (input.dtype is F32 or input.dtype is F64):
-                return big(input)  # a rule running for numbers
+                return ufunc(input) if input.size <= BIG else big(input)  # a rule running for numbers
             return general((input,), out)
         dt = a.dtype
         if (dt is not F32 and dt is not F64) or out is not None or not plain:
@@ -463,9 +468,9 @@ def binary(
     *,
     policy: Policy = SAME,
     node: str | None = None,
-    numbers: bool = True,
+    numbers: Any = True,
 ) -> Callable[..., Any]:
-    """Declare an elementwise op of two inputs, the second of which may be a number if `numbers`.
+    """Declare an elementwise op of two inputs, the second of which may be a number if `numbers`, the first too if FIRST.
 
     The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
     """

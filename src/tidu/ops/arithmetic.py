@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.elementwise import NEG, ONE, binary, elementwise, unary
+from ..core.elementwise import FIRST, NEG, ONE, binary, elementwise, unary
 from ..core.inplace import inplace, writes_plainly
 from ..core.modes import state
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from ._half import widened
 from ._refuse import refuse
 
 __all__ = [
@@ -64,10 +65,10 @@ NEGATION = refuse(
     error=RuntimeError,
 )
 
-mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x)
+mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x, numbers=FIRST)
 neg = negative = unary("neg", np.negative, NEG, policy=NEGATION)
-_add = binary("add", np.add, ONE, ONE)
-_sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION)
+_add = binary("add", np.add, ONE, ONE, numbers=FIRST)
+_sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION, numbers=FIRST)
 _rsub = binary("rsub", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward1")
 _rsub_tensor = binary("rsub.tensor", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward0")
 
@@ -78,20 +79,20 @@ def _times(a: Any, alpha: Any) -> Any:
 
 _add_scaled = elementwise(
     "add.scaled",
-    lambda input, other, alpha: np.add(input, _times(other, alpha)),
+    widened(lambda input, other, alpha: np.add(input, _times(other, alpha))),
     {"input": ONE, "other": lambda alpha: alpha},
     node="AddBackward0",
 )
 _sub_scaled = elementwise(
     "sub.scaled",
-    lambda input, other, alpha: np.subtract(input, _times(other, alpha)),
+    widened(lambda input, other, alpha: np.subtract(input, _times(other, alpha))),
     {"input": ONE, "other": lambda alpha: -alpha},
     policy=SUBTRACTION,
     node="SubBackward0",
 )
 _rsub_scaled = elementwise(
     "rsub.scaled",
-    lambda input, other, alpha: np.subtract(other, _times(input, alpha)),
+    widened(lambda input, other, alpha: np.subtract(other, _times(input, alpha))),
     {"input": lambda alpha: -alpha, "other": ONE},
     policy=SUBTRACTION,
     node="RsubBackward1",
@@ -224,7 +225,7 @@ floor_kernel, trunc_kernel = integer(np.floor_divide), integer(_trunc_divide)
 NO_FLOOR = refuse("bc", "div_floor_cpu")
 _no_derivative = not_implemented("floor_divide")
 true_div = binary(
-    "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS
+    "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS, numbers=FIRST
 )  # fmt: skip
 _div_none = binary(
     "div.unrounded", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS,

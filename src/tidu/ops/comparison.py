@@ -50,8 +50,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 
     **Raises** RuntimeError for different dtypes or negative tolerances. Source: torch.isclose.
     """
-    if not isinstance(other, Tensor):
-        raise TypeError(f"isclose(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    for k, (word, v) in enumerate((("input", input), ("other", other)), 1):
+        if not isinstance(v, Tensor):
+            raise TypeError(f"isclose(): argument '{word}' (position {k}) must be Tensor, not {type(v).__name__}")
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
     for word, value in (("rtol", rtol), ("atol", atol)):

@@ -82,15 +82,15 @@ class _Format:
 _CONTIGUOUS = _Format()
 
 
-def detach(self: Any) -> Tensor:
+def detach(input: Any) -> Tensor:
     """The same memory without the history. Writes are seen, and counted, on both sides. Source: torch.Tensor.detach."""
     try:
-        a = self._a
+        a = input._a
     except AttributeError:
-        return _detach(self)  # type: ignore[no-any-return]
+        return _detach(input)  # type: ignore[no-any-return]
     t = new(Tensor)
     t._a = a
-    t._v = self._v
+    t._v = input._v
     t._node = t._view = t._grad = t._extra = None
     return t
 

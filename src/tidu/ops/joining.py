@@ -10,6 +10,7 @@ import numpy as np
 from ..core.op import Op
 from ..core.promote import SAME, common
 from ..core.tensor import Tensor
+from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
 from .dims import atleast_1d, atleast_2d, atleast_3d
 from .shape import reshape
@@ -50,6 +51,13 @@ def checked_list(tensors: Any, fn: str, name: str = "tensors") -> list[Any]:
     return list(tensors)
 
 
+def in_order(a: Any) -> Any:
+    """An array in C order (or channels last): NumPy keeps any order of the dimensions in memory, PyTorch does not."""
+    if a.flags.c_contiguous or (a.ndim in (4, 5) and np.moveaxis(a, 1, -1).flags.c_contiguous):
+        return a
+    return np.ascontiguousarray(a)
+
+
 # ------------------------------------------------------------------ cat
 
 
@@ -66,7 +74,7 @@ def _cat(tensors: Any, dim: int = 0) -> Any:
     real = tensors if first.ndim == 1 else [a for a in tensors if a.shape != (0,)] or [first]
     d = normalize_dim(dim, first.ndim)
     try:
-        return np.concatenate(real, d)
+        return in_order(np.concatenate(real, d))
     except ValueError:
         _refuse_cat(tensors, first.shape, d)
         raise
@@ -100,6 +108,22 @@ def _uncat(g: Any, tensors_shape: Sequence[Ints], dim: int, needs: tuple[bool, .
 _cat_op = Op("cat", _cat, vjp={"tensors": _uncat}, jvp="linear", tensors=("tensors",), lists=("tensors",))
 
 
+def _refuse_out(op: Op) -> None:
+    """Let out= of a dtype that the result does not convert to raise as PyTorch's cat does."""
+    plain = op.write_out
+
+    def write_out(result: Any, out: Any, wants: bool) -> Any:
+        if isinstance(out, Tensor) and not can_cast(from_numpy(result.dtype), out.dtype):
+            legacy = out.dtype.legacy
+            raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {legacy}")
+        return plain(result, out, wants)
+
+    op.write_out = write_out  # type: ignore[method-assign]
+
+
+_refuse_out(_cat_op)
+
+
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
     """Tensors joined along a dimension in which alone their sizes may differ; dtypes are promoted.
 
@@ -113,17 +137,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     dim = dim if axis is None else axis
-    if out is None:
-        return _cat_op.call(tensors, dim)
-    try:
-        return _cat_op.call(tensors, dim, out=out)
-    except RuntimeError as error:
-        if "can't be cast" in str(error):
-            legacy = out.dtype.legacy
-            raise TypeError(
-                f"torch.cat(): input types can't be cast to the desired output type {legacy}"
-            ) from None
-        raise
+    return _cat_op.call(tensors, dim, out=out)
 
 
 cat.op = _cat_op  # type: ignore[attr-defined]
@@ -146,7 +160,7 @@ def _stack(tensors: Any, dim: int = 0) -> Any:
     if dtype is not None:
         tensors = [a.astype(dtype) for a in tensors]
     at = (*(slice(None),) * d, None)
-    return np.concatenate([a[at] for a in tensors], d)
+    return in_order(np.concatenate([a[at] for a in tensors], d))
 
 
 def _unstack(g: Any, dim: int, needs: tuple[bool, ...]) -> list[Any]:
@@ -160,6 +174,9 @@ def _unstack(g: Any, dim: int, needs: tuple[bool, ...]) -> list[Any]:
 _stack_op = Op(
     "stack", _stack, vjp={"tensors": _unstack}, jvp="linear", tensors=("tensors",), lists=("tensors",)
 )
+
+
+_refuse_out(_stack_op)
 
 
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:

@@ -15,6 +15,7 @@ from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Number, number
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
+from ._half import widened
 from ._refuse import refuse
 from .arithmetic import not_implemented, zeros
 from .pointwise import exp2, log
@@ -219,6 +220,7 @@ atan2 = arctan2 = binary(
 )  # fmt: skip
 
 
+@widened
 def xlogy_kernel(x: Any, y: Any) -> Any:
     """x * log(y), 0 where x is 0, unless y is NaN."""
     return np.asarray(np.where((x == 0) & ~np.isnan(y), np.zeros((), y.dtype), x * np.log(y)))

@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 
 from ..arrays.elementwise import sigmoid as _sigmoid
-from ..core.elementwise import ONE, binary, elementwise, unary
-from ..core.inplace import inplace
+from ..core.elementwise import ONE, binary, elementwise, kind_of, unary
+from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
 from ._refuse import refuse
-from .arithmetic import ZERO, not_implemented, zeros
+from .arithmetic import ZERO, zeros
 from .powers import rsqrt
 
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan", "asin",
     "acos", "atan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "arcsinh",
     "arccosh", "arctanh", "sigmoid", "floor", "ceil", "trunc", "fix", "frac", "round", "deg2rad", "rad2deg", "abs",
-    "absolute", "sign", "sgn", "nextafter",
+    "absolute", "abs_", "absolute_", "sign", "sgn", "nextafter", "round_",
 ]  # fmt: skip
-METHODS = " ".join(__all__) + " round_"
-INPLACE = " ".join(n for n in __all__ if n not in ("logaddexp", "logaddexp2", "round"))
+METHODS = " ".join(__all__)
+INPLACE = " ".join(
+    n for n in __all__ if n not in ("logaddexp", "logaddexp2", "round", "abs", "absolute", "abs_", "absolute_", "round_")
+)
 LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
 
 # ------------------------------------------------------------------ exponentials and logarithms
@@ -48,11 +50,11 @@ def _logaddexp(x: Any, y: Any) -> Any:
 
 logaddexp = binary(
     "logaddexp", _logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y)),
-    policy=refuse("bi", "logaddexp_cpu"),
+    policy=refuse("bi", "logaddexp_cpu"), numbers=False,
 )  # fmt: skip
 logaddexp2 = binary(
     "logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y)),
-    policy=refuse("bic", "logaddexp2_cpu"),
+    policy=refuse("bic", "logaddexp2_cpu"), numbers=False,
 )  # fmt: skip
 sigmoid = unary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
 
@@ -112,23 +114,29 @@ def _rounding(name: str, words: str) -> Policy:
 floor, ceil, trunc = _step("floor", np.floor), _step("ceil", np.ceil), _step("trunc", np.trunc)
 fix = trunc
 frac = unary("frac", lambda a: np.asarray(a - np.trunc(a)), ONE, policy=refuse("bic", "frac_cpu"))
-_round = unary("round", _whole(np.rint), ZERO, policy=_rounding("round", "round is not supported for complex inputs"))
+_round = unary("round", _whole(np.rint), ZERO, policy=refuse("bc", "round_vml_cpu"))
 
 
 def _round_decimals(input: Any, decimals: int) -> Any:
-    scale = 10.0 ** abs_(decimals)
+    scale = 10.0 ** np.abs(decimals)
     wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
     got = np.rint(wide * scale) / scale if decimals >= 0 else np.rint(wide / scale) * scale
     return np.asarray(got).astype(input.dtype)
 
 
-_round_to = elementwise(
-    "round.decimals", _round_decimals, {"input": ZERO}, node="RoundBackward1",
-    policy=refuse("bic", "round_vml_cpu", plain=False),
+def _round_to(decimals: int) -> Callable[..., Any]:
+    return _round_places if decimals else _round_none
+
+
+_round_none = elementwise(
+    "round.decimals_0", _round_decimals, {"input": ZERO}, node="RoundBackward1", policy=refuse("bic", "round_vml_cpu")
+)  # fmt: skip
+_round_places = elementwise(
+    "round.decimals", _round_decimals, {"input": ZERO}, node="RoundBackward1", policy=refuse("bic", "round_cpu")
 )  # fmt: skip
 
 
-def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
+def round(input: Any, *, decimals: int | None = None, out: Any = None) -> Any:
     """The nearest integer, ties to the even one; with `decimals`, the nearest multiple of 10**-decimals.
 
     Its derivative is 0. Source: torch.round.
@@ -137,21 +145,20 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     >>> torch.round(torch.tensor([0.5, 1.5, 2.4]))
     tensor([0., 2., 2.])
     """
-    return _round(input, out=out) if decimals == 0 else _round_to(input, decimals, out=out)
+    return _round(input, out=out) if decimals is None else _round_to(decimals)(input, decimals, out=out)
 
 
-_iround, _iround_to = inplace(_round.op, "round_"), inplace(_round_to.op, "round_")  # type: ignore[attr-defined]
+_iround = inplace(_round.op, "round_")  # type: ignore[attr-defined]
 
 
-def round_(self: Any, *, decimals: int = 0) -> Any:
-    """In-place `round`. Source: torch.Tensor.round_."""
-    return _iround(self) if decimals == 0 else _iround_to(self, decimals)
+def round_(self: Any, *, decimals: int | None = None) -> Any:
+    """In-place `round`. Source: torch.round_."""
+    if decimals is None:
+        return _iround(self)
+    return apply_inplace(_round_to(decimals).op, (self, decimals))  # type: ignore[attr-defined]
 
 
-nextafter = binary(
-    "nextafter", np.nextafter, not_implemented("nextafter"), not_implemented("nextafter"),
-    policy=refuse("bic", "nextafter_cpu"),
-)  # fmt: skip
+nextafter = binary("nextafter", np.nextafter, ONE, ZERO, policy=refuse("bic", "nextafter_cpu"), numbers=False)
 
 # ------------------------------------------------------------------ absolute values and signs
 
@@ -186,14 +193,32 @@ _complex_sgn = Op(
     node="SgnBackward0",
 ).call
 
-abs_ = abs
 abs = absolute = unary(
     "abs", np.absolute, lambda g, x: g * sgn(x), policy=refuse("b", "abs_cpu"), complex_case=_complex_abs
 )  # fmt: skip
 
 
+_iabs = inplace(abs.op)
+
+
+def abs_(self: Any) -> Any:
+    """In-place `abs`; not for complex tensors. Source: torch.Tensor.abs_."""
+    if kind_of(self) == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _iabs(self)
+
+
+absolute_ = abs_
+
+
 def _sign(a: Any, out: Any = None) -> Any:
-    return a.copy() if a.dtype.kind == "b" else np.sign(a) if out is None else np.sign(a, out)
+    """0 for NaN, unlike NumPy."""
+    if a.dtype.kind == "b":
+        return a.copy()
+    r = np.asarray(np.sign(a, out))
+    if a.dtype.kind in "fV":
+        np.copyto(r, 0, where=np.isnan(r))
+    return r
 
 
 sign = unary(

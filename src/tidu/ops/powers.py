@@ -220,7 +220,7 @@ def _operator_pow(self: Any, other: Any, modulo: Any = None) -> Any:
 def _operator_rpow(self: Any, other: Any) -> Any:
     if not isinstance(other, OPERANDS):
         return NotImplemented
-    return pow(other if isinstance(other, Number) else tensor_of(other), self)
+    return pow(tensor_of(other) if isinstance(other, np.ndarray) else other, self)
 
 
 def _operator_ipow(self: Any, other: Any) -> Any:

@@ -16,7 +16,8 @@ from ..core.op import Op
 from ..core.promote import Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes
-from ._refuse import refuse
+from ._half import widened
+from ._refuse import refusal, refuse
 
 __all__ = [
     "where", "clamp", "clip", "clamp_min", "clamp_max", "lerp", "addcmul", "addcdiv", "clamp_", "clip_", "clamp_min_",
@@ -105,7 +106,20 @@ def method_where(self: Any, condition: Any, other: Any) -> Any:
 
 # ------------------------------------------------------------------ clamp
 
-_REAL = refuse("c", "clamp is not supported for complex types")
+
+
+def _real(word: str) -> Policy:
+    """Complex numbers have no order; of bools alone there is no clamp."""
+    no_complex = "clamp is not supported for complex types" if word == "clamp_cpu" else word
+
+    def check(name: str, d: Any, values: list[Any]) -> None:
+        refusal("c", no_complex)(name, d)
+        if word == "clamp_cpu":
+            refusal("b", word)(name, d)
+
+    return Policy(check=check)
+
+
 
 
 def _bounded(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -137,31 +151,31 @@ def _at_max(g: Any, input: Any, min: Any, max: Any) -> Any:
     return where(input > max if min is None else (input > max) | (max < min), g, 0)
 
 
-_clamp = elementwise("clamp", _bounded, {"input": _inside}, policy=_REAL, node="ClampBackward1")
+_clamp = elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1")
 _clamp_tensor = elementwise(
-    "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_REAL, node="ClampBackward0"
+    "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_real("clamp_cpu"), node="ClampBackward0"
 )  # fmt: skip
 
 
 def _one_bound(name: str, node: str, number: bool) -> Any:
-    word = name[-3:]
-    low = word == "min"
+    low = name.endswith("min")
+    policy = _real("maximum_cpu" if low else "minimum_cpu")
     if number:
         forward = (lambda input, min: _bounded(input, min)) if low else (lambda input, max: _bounded(input, None, max))
         rules: Any = {"input": (lambda g, input, min: _inside(g, input, min, None)) if low
                       else (lambda g, input, max: _inside(g, input, None, max))}  # fmt: skip
-        return elementwise(name, forward, rules, policy=_REAL, node=node + "0")
+        return elementwise(name, forward, rules, policy=policy, node=node + "0")
     if low:
         return elementwise(
             name + ".tensor", lambda input, min: _bounded(input, min),
             {"input": lambda g, input, min: where(input >= min, g, 0),
              "min": lambda g, input, min: where(input < min, g, 0)},
-            policy=_REAL, node=node + "1",
+            policy=policy, node=node + "1",
         )  # fmt: skip
     return elementwise(
         name + ".tensor", lambda input, max: _bounded(input, None, max),
         {"input": lambda g, input, max: where(input <= max, g, 0), "max": lambda g, input, max: where(input > max, g, 0)},
-        policy=_REAL, node=node + "1",
+        policy=policy, node=node + "1",
     )  # fmt: skip
 
 
@@ -269,14 +283,15 @@ def c_name(d: Any) -> str:
 # ------------------------------------------------------------------ mixing
 
 
+@widened
 def _mix(input: Any, end: Any, weight: Any) -> Any:
     """From the nearer end, so that the weights 0 and 1 give the ends exactly."""
     if not isinstance(weight, np.ndarray):
-        weight = np.asarray(weight).astype(input.dtype if kind_of(input) != "V" else np.float32)
+        weight = np.asarray(weight).astype(input.dtype)
     low = np.abs(weight) < 0.5
     step = end - input
     if weight.ndim == 0:
-        return np.asarray(input + weight * step if low else end - step * (1 - weight)).astype(input.dtype)
+        return np.asarray(input + weight * step if low else end - step * (1 - weight))
     return np.where(low, input + weight * step, end - step * (1 - weight))
 
 
@@ -337,11 +352,13 @@ def _scaled(value: Any, a: Any) -> Any:
     return np.asarray(value).astype(a.dtype)
 
 
+@widened
 def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     scaled = tensor1 if _is_one(value) else _scaled(value, input) * tensor1
     return np.asarray(input + scaled * tensor2)
 
 
+@widened
 def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     scaled = tensor1 if _is_one(value) else _scaled(value, input) * tensor1
     return np.asarray(input + scaled / tensor2)

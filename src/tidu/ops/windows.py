@@ -18,6 +18,7 @@ from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..core.views import geometry, storage_of, window
 from ..shapes import normalize_dim
+from ._exact import exact_out
 from ._relabel import relabel
 from ._strides import strided
 from .shape import ints
@@ -265,7 +266,7 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
     names = [p.name for p in rest]
 
     def put(input: Any, src: Any, *args: Any) -> Any:
-        out = np.array(input, order="C")
+        out = input.copy("K")
         part = cut(out, *args)
         if part.shape != src.shape:
             _check_src(src.shape, part.shape)
@@ -288,7 +289,7 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
         node=_camel(name),
         out_arg=False,
     )
-    return Op(
+    op = Op(
         name,
         put,
         vjp={
@@ -296,8 +297,8 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
             "src": named(lambda g, *args: view(g, *args), ["g", *names]),
         },
         jvp="linear",
-        out_arg=False,
-    ).call
+    )
+    return exact_out(op.call)
 
 
 def _camel(name: str) -> str:
@@ -349,13 +350,9 @@ def _strided_scatter(
     input: Any, src: Any, size: Ints, stride: Ints, storage_offset: int | None = None
 ) -> Any:
     """A copy of `input`, in whose memory the window by strides is `src`. Source: torch.as_strided_scatter."""
-    memory = (
-        storage_of(input).reshape(-1)
-        if storage_of(input).flags.c_contiguous
-        else storage_of(input).ravel("K")
-    )
-    out = memory.copy()
-    place = geometry(input, storage_of(input))
+    storage = storage_of(input)
+    out = window(storage, (storage.nbytes // input.itemsize,), (1,), 0, input.dtype).copy()
+    place = geometry(input, storage)
     part = window(out, tuple(size), tuple(stride), place[2] if storage_offset is None else storage_offset)
     if part.shape != src.shape:
         _check_src(src.shape, part.shape)
