@@ -1,0 +1,493 @@
+"""Functions with a derivative of one's own: `autograd.Function`.
+
+The context that `forward` and `backward` receive is the node itself, as in PyTorch: `y.grad_fn` is the `ctx`. What it
+saves of its own outputs is kept without a reference to them, so that no cycle is made.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.broadcast import cast, sum_to
+from ..core.dispatch import interpreter_of
+from ..core.errors import explain
+from ..core.modes import no_grad, state
+from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from ..core.tensor import Inference, Tensor, tensor_of
+from ..core.views import IN_FUNCTION, attach_view, live_node
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` may tell about itself. Source: torch.autograd.function.FunctionCtx."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for `backward`, where `ctx.saved_tensors` gives them; call it once, with inputs or outputs."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for `jvp`."""
+        for t in tensors:
+            assert isinstance(t, Tensor) or t is None, (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+            )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs `forward` has changed in place."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs carry no gradient."""
+        self.non_differentiable = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        import warnings
+
+        warnings.warn(
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls "
+            "to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros for outputs that no gradient reached (default), or None."""
+        self.materialize_grads = value
+
+    to_save: Any = ()
+    saved_for_forward: Any = None
+    dirty_tensors: Any = ()
+    non_differentiable: Any = ()
+    materialize_grads = True
+
+
+class FunctionNode(Node, FunctionCtx):
+    """The node of a custom Function, and the `ctx` of its methods."""
+
+    _forward_cls: Any = None
+    avals: list[Any] | None
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.seq = 0
+        self._hooks = None
+        self.avals = None
+        self._saved: Any = None
+        self._released = False
+        self.needs_input_grad: tuple[bool, ...] = ()
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors saved by `save_for_backward`, checked to be as they were."""
+        if self._released:
+            raise freed(self)
+        if self._saved is None:
+            return tuple(self.to_save or ())
+        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        return self.saved_tensors
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    def release(self) -> None:
+        if self._saved:
+            self._released = True
+            self._saved = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        for s in self._saved or ():
+            if s is not None:
+                yield s.array()
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        gs = list(g) if self.avals is not None else [g]
+        gs = [self._shown(k, c) for k, c in enumerate(gs)]
+        got = self._run_backward(gs)
+        cots = self._check(got)
+        return [c._a if raw and isinstance(c, Tensor) else c for c in cots]
+
+    def _shown(self, k: int, c: Any) -> Any:
+        """A cotangent as `backward` sees it: a tensor, zeros where none came (unless told otherwise)."""
+        if c is None:
+            if not self.materialize_grads:
+                return None
+            shape, dt = self._outputs[k]
+            return tensor_of(np.zeros(shape, dt))
+        return c if isinstance(c, Tensor) else tensor_of(c)
+
+    def _run_backward(self, gs: list[Any]) -> Any:
+        cls = self._forward_cls
+        if cls.backward is Function.backward and cls.vjp is Function.vjp:
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+                "backward mode AD."
+            )
+        fn = cls.backward if cls.backward is not Function.backward else cls.vjp
+        return fn(self, *gs)
+
+    def _check(self, got: Any) -> list[Any]:
+        """What `backward` returned, one cotangent an input, in its shape and dtype."""
+        cots = list(got) if isinstance(got, tuple) else [got]
+        n = len(self._inputs)
+        while len(cots) > n and cots[-1] is None:
+            cots.pop()
+        if len(cots) != n:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(cots)})"
+            )
+        result = []
+        for i, (c, meta) in enumerate(zip(cots, self._inputs, strict=True)):
+            if meta is None:
+                if c is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different from None at position {i + 1}, but the "
+                        "corresponding forward input was not a Variable"
+                    )
+                continue
+            if c is not None and not isinstance(c, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(c).__name__})")
+            result.append(None if c is None else self._fit(len(result), c, *meta))
+        return result
+
+    def _fit(self, i: int, c: Any, shape: tuple[int, ...], dt: Any) -> Any:
+        if tuple(c.shape) != shape:
+            lead = c.ndim - len(shape)
+            if lead < 0 or any(d not in (1, n) for d, n in zip(shape, c.shape[lead:], strict=True)):
+                raise explain(
+                    RuntimeError(
+                        f"Function {self.name()} returned an invalid gradient at index {i} - got {list(c.shape)} but "
+                        f"expected shape compatible with {list(shape)}"
+                    ),
+                    "backward() must return for every input a tensor of that input's shape.",
+                )
+            c = sum_to(c, shape)
+        return cast(c, dt) if c.dtype.np != dt else c
+
+
+class BackwardCFunction(FunctionNode):
+    """The base of the node classes of custom Functions."""
+
+
+class Saved:
+    """A saved input or intermediate tensor, or one of the node's own outputs (without a reference to it)."""
+
+    __slots__ = ("a", "cell", "hooks", "nr", "tensor", "version")
+
+    def __init__(self, t: Tensor, nr: int | None) -> None:
+        self.nr = nr
+        self.tensor = t if nr is None else None
+        self.a = getattr(t, "_a", None)
+        self.cell = t._v
+        self.version = t._v[0]
+        self.hooks = None
+        if state.saved_hooks:
+            pack, unpack = state.saved_hooks[-1]
+            with no_grad():
+                was, state.saved_hooks = state.saved_hooks, ()
+                state.refresh()
+                try:
+                    self.hooks = (pack(t if nr is None else tensor_of(self.a)), unpack)
+                finally:
+                    state.saved_hooks = was
+                    state.refresh()
+            self.tensor = self.a = None
+
+    def unpack(self, node: FunctionNode) -> Tensor:
+        if self.hooks is not None:
+            packed, unpack = self.hooks
+            t = unpack(packed)
+            if not isinstance(t, Tensor):
+                raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                                f"{type(t).__name__}")  # fmt: skip
+            return t
+        if self.cell[0] != self.version:
+            raise modified(node, self.tensor if self.nr is None else self.a, self.cell, self.version)
+        if self.tensor is not None:
+            return self.tensor
+        t = tensor_of(self.a)
+        t._v = self.cell
+        t._node = node if node.avals is None else OutputEdge(node, self.nr or 0)
+        return t
+
+    def array(self) -> Any:
+        return self.a
+
+
+class _FunctionMeta(type):
+    """Gives every Function its node class, `<name>Backward`."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        super().__init__(name, bases, attrs)
+
+
+class Function(metaclass=_FunctionMeta):
+    """Base class of functions with a derivative of one's own. Source: torch.autograd.Function.
+
+    Give `forward(ctx, *args)` and `backward(ctx, *grad_outputs)` as static methods (or `forward(*args)` and
+    `setup_context(ctx, inputs, output)`), and call `apply`.
+
+    >>> import tidu as torch
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x ** 3
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * x ** 2 * g
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
+    """
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        import warnings
+
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward` on the arguments, recorded as one node."""
+        if kwargs:
+            args = _bind(cls, args, kwargs)
+        top = interpreter_of([a for a in args if isinstance(a, Tensor)])
+        if top is not None:
+            return top.process_function(cls, args)  # type: ignore[attr-defined]
+        return run(cls, args)[0]
+
+
+def _bind(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    import inspect
+
+    signature = inspect.signature(cls.forward)
+    lead = () if cls.setup_context is not Function.setup_context else (None,)
+    bound = signature.bind(*lead, *args, **kwargs)
+    bound.apply_defaults()
+    return bound.args[len(lead) :]
+
+
+def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """`cls.apply(*args)` on plain values; returns the outputs and the context."""
+    inputs = [a for a in args if isinstance(a, Tensor)]
+    nodes = [live_node(a) for a in inputs]
+    ctx = cls._backward_cls()
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    records = state.grad and any(n is not None for n in nodes)
+    with no_grad():
+        if cls.setup_context is not Function.setup_context:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+        else:
+            output = cls.forward(ctx, *args)
+    several = isinstance(output, tuple)
+    outs = list(output) if several else [output]
+    for k, o in enumerate(outs):
+        if not isinstance(o, Tensor) and not several:
+            raise TypeError(f"{cls.__name__}Backward.forward: expected to return a Tensor or a tuple, got {type(o).__name__}") if o is not None else TypeError("forward returned None")  # fmt: skip
+    ctx.edges = tuple(edge_of(a) for a in inputs) if records else ()
+    ctx._inputs = [(tuple(a.shape), a.dtype.np) if isinstance(a, Tensor) else None for a in args]
+    ctx._outputs = [(tuple(o.shape), o.dtype.np) if isinstance(o, Tensor) else None for o in outs]
+    if several:
+        ctx.avals = [m or ((), None) for m in ctx._outputs]
+    ctx.seq = next_seq()
+    outs = [_place(ctx, k, o, inputs, records) if isinstance(o, Tensor) else o for k, o in enumerate(outs)]
+    _keep(ctx, outs, records)
+    return (tuple(outs) if several else outs[0]), ctx
+
+
+def _same(t: Tensor, among: Any) -> bool:
+    return any(t is other for other in among)
+
+
+def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> Tensor:
+    """An output in the graph: fresh, written in place, or an input handed through."""
+    from ..core.inplace import check_inplace, rebase
+
+    dirty = ctx.dirty_tensors or ()
+    free = _same(o, ctx.non_differentiable or ()) or o.dtype.category < 2
+    if _same(o, dirty):
+        if records and not free:
+            check_inplace(o, True)
+            if o._view is not None and inputs[0] is not o:
+                raise RuntimeError("a view that is changed in place must be the first input of the Function")
+            if o._view is None:
+                o._node = ctx if ctx.avals is None else OutputEdge(ctx, k)
+            else:
+                rebase(o, ctx)
+        o._v[0] += 1
+        return o
+    if _same(o, inputs):
+        if free:
+            return _alias(o)
+        t = _alias(o)
+        attach_view(t, o)
+        t._view = (t._view[0], t._view[1], IN_FUNCTION)
+        if records:
+            t._node = ctx if ctx.avals is None else OutputEdge(ctx, k)
+        return t
+    if free or not records:
+        return o
+    if o._node is not None:  # made elsewhere, or a leaf: take its value
+        t = _alias(o)
+        o = t
+    if o._view is not None:
+        if any(i is o._view[0] or (i._view is not None and i._view[0] is o._view[0]) for i in inputs):
+            o._view = (o._view[0], o._view[1], IN_FUNCTION)
+        else:
+            o._view = None
+    o._node = ctx if ctx.avals is None else OutputEdge(ctx, k)
+    return o
+
+
+def _alias(t: Tensor) -> Tensor:
+    other = tensor_of(t._a)
+    other._v = t._v
+    return other
+
+
+def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
+    """Take over what `save_for_backward` was given."""
+    to_save = ctx.to_save or ()
+    if not records:
+        ctx._saved = None
+        return
+    saved = []
+    for t in to_save:
+        if t is None:
+            saved.append(None)
+            continue
+        if not isinstance(t, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {to_save.index(t)} is of type {type(t).__name__}")  # fmt: skip
+        if type(t._v) is Inference:
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+                "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+            )
+        nr = next((k for k, o in enumerate(outs) if o is t), None)
+        if nr is not None and outs[nr]._node is None:
+            nr = None
+        saved.append(Saved(t, nr))
+    ctx._saved = saved
+    ctx.to_save = None
+    ctx.dirty_tensors = ctx.non_differentiable = None
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a `backward` whose result cannot be differentiated again. Source: torch.autograd.function.once_differentiable."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        with no_grad():
+            outputs = fn(ctx, *args)
+        if not state.grad:
+            return outputs
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return outputs
+        single = not isinstance(outputs, tuple)
+        outs = (outputs,) if single else outputs
+        error = _DelayedError([o for o in outs if isinstance(o, Tensor)])
+        made = iter(error.outputs)
+        result = tuple(next(made) if isinstance(o, Tensor) else o for o in outs)
+        return result[0] if single else result
+
+    return wrapper
+
+
+class _DelayedError(Node):
+    """A node that raises when a second derivative reaches it."""
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self.edges = ()
+        self.seq = next_seq()
+        self._hooks = None
+        self.avals = [(tuple(t.shape), t.dtype.np) for t in tensors]
+        self.outputs = []
+        for k, t in enumerate(tensors):
+            o = _alias(t)
+            o._node = OutputEdge(self, k)
+            self.outputs.append(o)
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+class InplaceFunction(Function):
+    """A Function that may be told to work in place. Source: torch.autograd.function.InplaceFunction."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """A Function whose arguments and results may be nested lists and tuples. Source:
+    torch.autograd.function.NestedIOFunction."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("NestedIOFunction works on legacy, non-static Functions, which are not supported")
+
+
