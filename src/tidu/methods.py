@@ -6,6 +6,7 @@ from typing import Any
 
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
 from .core.inplace import inplace
+from .core.subclass import PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .ops import families
 
@@ -49,6 +50,7 @@ def _install() -> None:
             FACE.setdefault(name + "_", fn)
         for name, fn in getattr(family, "OPERATORS", {}).items():
             setattr(Tensor, name, fn)
+    PUBLIC.update(FACE)
     for fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
         setattr(Tensor, fn.__name__, fn)
     Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]

@@ -7,9 +7,11 @@ calling it again on what its values wrap. So transforms nest in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
+from .modes import state
+from .subclass import OVERRIDE, _disabled_torch_function_impl, wants_override
 from .tensor import Tensor
 
 
@@ -18,6 +20,7 @@ class Special(Tensor):
 
     __slots__ = ()
 
+    __torch_function__ = _disabled_torch_function_impl
     level: int = 0
 
     def process(self, op: Any, args: tuple[Any, ...]) -> Any:
@@ -29,10 +32,18 @@ class Special(Tensor):
         raise NotImplementedError
 
 
-def interpreter_of(values: Iterable[Any]) -> Special | None:
-    """The special value of the highest level, None when all are plain."""
+def interpreter_of(values: Sequence[Any]) -> Any:
+    """What processes an op on these values: overriding classes, else the special value of the highest level, else None."""
     top = None
+    other = False
     for v in values:
-        if isinstance(v, Special) and (top is None or v.level > top.level):
-            top = v
+        if v.__class__ is Tensor:
+            continue
+        if isinstance(v, Special):
+            if top is None or v.level > top.level:
+                top = v
+        else:
+            other = True
+    if (other or state.function_modes) and wants_override(values):
+        return OVERRIDE
     return top

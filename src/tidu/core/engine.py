@@ -55,11 +55,13 @@ class Run:
                 self.leaf_seen(edge)
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g  # type: ignore[misc]
-        was = set_record(not self.raw)
+        was, overriding = set_record(not self.raw), state.torch_function
+        state.torch_function = False  # subclasses among the saved values are plain tensors here
         try:
             self.walk(order)
         finally:
             set_record(was)
+            state.torch_function = overriding
 
     def collect(self, roots: Sequence[Any]) -> list[Node]:
         """The reachable nodes, latest first; counts on the way how often each leaf is used."""

@@ -26,6 +26,9 @@ class _State(threading.local):
     check_nan: bool = True
     saved_hooks: tuple[Any, ...] = ()
     interpreters: int = 0  # transforms at work (forward mode, vmap)
+    torch_function: bool = True  # whether subclasses override functions
+    function_modes: tuple[Any, ...] = ()  # the TorchFunctionModes that are active,
+    torch_function_modes: bool = True  # and whether they are heeded
 
     def __init__(self) -> None:  # once a thread
         # Like PyTorch's, ops do not warn about infinities and NaNs. An errstate around each call would double its cost.

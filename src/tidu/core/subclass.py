@@ -1,0 +1,226 @@
+"""Subclasses of Tensor that see what is done to them: `__torch_function__`.
+
+A subclass hides its `_a` behind a property, so that an op's fast path stumbles over it and turns to `Op.general`, which
+asks here. The class's `__torch_function__` is called with the public function and the arguments; PyTorch's own, which
+a subclass inherits, runs the function with overriding switched off and makes what comes out instances of the subclass.
+While overriding is off for a thread the property gives the array, and the fast path is open.
+
+A class whose `__torch_function__` is `_disabled_torch_function_impl` (Parameter) hides nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import dtypes
+from ..shapes import Size
+from .modes import state
+from .tensor import Tensor
+
+_slot: Any = Tensor.__dict__["_a"]
+PUBLIC: dict[str, Callable[..., Any]] = {}  # the face, by which overriding functions know the ops
+_public_of: dict[Any, Callable[..., Any]] = {}
+
+
+class DisableTorchFunctionSubclass:
+    """Within it subclasses are taken for plain tensors. Source: torch._C.DisableTorchFunctionSubclass."""
+
+    def __enter__(self) -> None:
+        self._was = state.torch_function
+        state.torch_function = False
+
+    def __exit__(self, *exc: Any) -> None:
+        state.torch_function = self._was
+
+
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The `__torch_function__` of classes that are to be plain tensors to every function."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+def _default_impl(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Run the function on what lies beneath, and make its results instances of the subclass. Source:
+    torch.Tensor.__torch_function__."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        return convert(func(*args, **(kwargs or {})), cls)
+
+
+def convert(result: Any, cls: Any) -> Any:
+    """A result, or what it consists of, as instances of a subclass."""
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)  # type: ignore[attr-defined]
+    if isinstance(result, (tuple, list)):
+        made = [convert(r, cls) for r in result]
+        return type(result)(*made) if hasattr(result, "_fields") else type(result)(made)
+    return result
+
+
+# ------------------------------------------------------------------ hiding
+
+
+def _get(t: Any) -> Any:
+    if state.torch_function:
+        raise AttributeError("a subclass hides its array", name="_a", obj=t)
+    return _slot.__get__(t)
+
+
+_hidden = {
+    "_a": property(_get, lambda t, a: _slot.__set__(t, a)),
+    "shape": property(lambda t: Size(_slot.__get__(t).shape)),
+    "dtype": property(lambda t: dtypes.from_numpy(_slot.__get__(t).dtype)),
+    "ndim": property(lambda t: _slot.__get__(t).ndim),
+}
+
+
+def _init_subclass(cls: Any, **kw: Any) -> None:
+    super(Tensor, cls).__init_subclass__(**kw)
+    if cls.__torch_function__ is not _disabled_torch_function_impl:
+        for name, shadow in _hidden.items():
+            if name not in cls.__dict__:
+                setattr(cls, name, shadow)
+
+
+Tensor.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment]
+Tensor.__torch_function__ = classmethod(_default_impl)  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------ function modes
+
+
+_modes = 0  # how many are active, in all threads
+_open = {name: Tensor.__dict__[name] for name in _hidden}
+
+
+def _get_in_mode(t: Any) -> Any:
+    if state.function_modes and state.torch_function_modes:
+        raise AttributeError("a function mode sees this call", name="_a", obj=t)
+    return _slot.__get__(t)
+
+
+def push_mode(mode: Any) -> None:
+    """Let a mode see every op: while any is active, all tensors hide their arrays."""
+    global _modes
+    state.function_modes = (*state.function_modes, mode)
+    _modes += 1
+    if _modes == 1:
+        Tensor._a = property(_get_in_mode, _hidden["_a"].fset)  # type: ignore[assignment]
+        for name in ("shape", "dtype", "ndim"):
+            setattr(Tensor, name, _hidden[name])
+
+
+def pop_mode() -> Any:
+    global _modes
+    *rest, mode = state.function_modes
+    state.function_modes = tuple(rest)
+    _modes -= 1
+    if not _modes:
+        for name, attribute in _open.items():
+            setattr(Tensor, name, attribute)
+    return mode
+
+
+# ------------------------------------------------------------------ calling
+
+
+def overrides(cls: type) -> bool:
+    """Whether instances of a class want to see what is done to them."""
+    f = getattr(cls, "__torch_function__", None)
+    return f is not None and f is not _disabled_torch_function_impl and cls is not Tensor
+
+
+def overloaded(values: Iterable[Any]) -> list[Any]:
+    """The values whose classes override functions, one of each class, subclasses before their bases."""
+    found: list[Any] = []
+    for v in values:
+        cls = v.__class__
+        if cls is Tensor or not overrides(cls) or any(type(f) is cls for f in found):
+            continue
+        at = next((i for i, f in enumerate(found) if issubclass(cls, type(f))), len(found))
+        found.insert(at, v)
+    return found
+
+
+def call_overridden(func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
+    """Call `func` by the modes and classes that override it; TypeError if none of them will."""
+    found = overloaded(relevant)
+    types = tuple(type(v) for v in found)
+    if state.function_modes and state.torch_function_modes:
+        mode = pop_mode()
+        try:
+            result = mode.__torch_function__(func, types, args, kwargs)
+        finally:
+            push_mode(mode)
+        if result is not NotImplemented:
+            return result
+    for v in found:
+        result = type(v).__torch_function__(func, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    names = [f"{t.__module__}.{t.__qualname__}" for t in types]
+    raise TypeError(
+        f"no implementation found for '{getattr(func, '__module__', 'torch')}.{func.__name__}' on types that implement "
+        f"__torch_function__: [{', '.join(names)}]"
+    )
+
+
+class Override:
+    """Stands where an interpreter stands in `Op.general`."""
+
+    level = 1 << 30
+
+    def process(self, op: Any, args: tuple[Any, ...]) -> Any:
+        public = _public(op)
+        positional, kw = _presented(op, args)
+        return call_overridden(public, op.tensor_args(args), positional, kw)
+
+    def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
+        public = PUBLIC.get(op.name + "_") or _inplace_of(op)
+        positional, kw = _presented(op, args)
+        return call_overridden(public, op.tensor_args(args), positional, kw)
+
+
+OVERRIDE = Override()
+
+
+def wants_override(values: Iterable[Any]) -> bool:
+    """Whether a mode, or one of the values, wants to see the call."""
+    if state.function_modes and state.torch_function_modes:
+        return True
+    return state.torch_function and any(v.__class__ is not Tensor and overrides(v.__class__) for v in values)
+
+
+def _public(op: Any) -> Callable[..., Any]:
+    """The public function that is the op, or the op itself where the arguments differ."""
+    got = _public_of.get(op)
+    if got is None:
+        got = PUBLIC.get(op.name, op.call)
+        if got is not op.call:
+            names = [p.name for p in inspect.signature(got).parameters.values() if p.name != "out"]
+            if names[: len(op.params)] != list(op.params):
+                got = op.call
+        _public_of[op] = got
+    return got
+
+
+def _inplace_of(op: Any) -> Callable[..., Any]:
+    from .inplace import inplace
+
+    return inplace(op)
+
+
+def _presented(op: Any, args: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as a caller would have written them: defaults at the end left out, keywords as such."""
+    given = list(zip(op.params, args, op.defaults, strict=True))
+    n = op.positional
+    kw = {name: v for name, v, default in given[n:] if v is not default}
+    head = given[:n]
+    while head and head[-1][1] is head[-1][2] and head[-1][2] is not inspect.Parameter.empty:
+        head.pop()
+    return tuple(v for _, v, _ in head), kw

@@ -1,0 +1,304 @@
+"""The memory behind tensors, as an object; and what gives a tensor other memory: set_, resize_."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.tensor import Tensor, raw
+from ..core.views import geometry, pointer, storage_of, window
+from ..devices import CPU, device
+from ..dtypes import dtype as Dtype
+from ._make import shape_of, sizes_of
+
+__all__: list[str] = []
+METHODS = "resize_ resize_as_ set_ storage storage_type untyped_storage"
+
+
+def _bytes(a: Any) -> Any:
+    """The memory that an array owns, as bytes."""
+    flat = a.reshape(-1) if a.flags.c_contiguous else a.ravel("K")
+    return flat.view(np.uint8)
+
+
+class UntypedStorage:
+    """The bytes behind a tensor and all that share its memory. Source: torch.UntypedStorage."""
+
+    __slots__ = ("_bytes",)
+    is_cuda = is_sparse = is_hpu = False
+
+    def __init__(self, *args: Any, device: Any = None) -> None:
+        if args and not isinstance(args[0], int):
+            self._bytes = np.array(args[0], np.uint8)
+        else:
+            self._bytes = np.zeros(args[0] if args else 0, np.uint8)
+
+    @classmethod
+    def _over(cls, a: Any) -> UntypedStorage:
+        s = object.__new__(cls)
+        s._bytes = _bytes(a)
+        return s
+
+    @property
+    def device(self) -> device:
+        return CPU
+
+    @property
+    def _cdata(self) -> int:
+        return self.data_ptr()
+
+    def data_ptr(self) -> int:
+        return pointer(self._bytes) if self._bytes.size else 0
+
+    def nbytes(self) -> int:
+        return self._bytes.size
+
+    def size(self) -> int:
+        return self._bytes.size
+
+    def element_size(self) -> int:
+        return 1
+
+    def __len__(self) -> int:
+        return self._bytes.size
+
+    def __getitem__(self, index: Any) -> Any:
+        got = self._bytes[index]
+        return int(got) if not isinstance(index, slice) else UntypedStorage._over(got)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._bytes[index] = value
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        return self._bytes.tolist()  # type: ignore[no-any-return]
+
+    def clone(self) -> UntypedStorage:
+        return UntypedStorage._over(self._bytes.copy())
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
+        self._bytes[...] = source._bytes
+        return self
+
+    def fill_(self, value: int) -> UntypedStorage:
+        self._bytes.fill(value)
+        return self
+
+    def cpu(self) -> UntypedStorage:
+        return self
+
+    def is_shared(self) -> bool:
+        return False
+
+    def share_memory_(self) -> UntypedStorage:
+        return self
+
+    def is_pinned(self, device: Any = None) -> bool:
+        return False
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
+        key = self.data_ptr()
+        if key not in memo:
+            memo[key] = self.clone()
+        return memo[key]  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> Any:
+        return UntypedStorage, (self._bytes,)
+
+    def __repr__(self) -> str:
+        return _listing(self.tolist()) + f"[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
+
+
+class TypedStorage:
+    """A storage that counts in elements of a dtype; deprecated. Source: torch.TypedStorage."""
+
+    __slots__ = ("_untyped", "dtype")
+    is_cuda = is_sparse = is_hpu = False
+
+    def __init__(
+        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None, _internal: bool = False
+    ) -> None:
+        self.dtype: Dtype = dtypes.get_default_dtype() if dtype is None else dtype
+        if wrap_storage is not None:
+            self._untyped = wrap_storage
+        elif args and not isinstance(args[0], int):
+            self._untyped = UntypedStorage._over(np.array(args[0], self.dtype.np))
+        else:
+            self._untyped = UntypedStorage._over(np.zeros(args[0] if args else 0, self.dtype.np))
+
+    @property
+    def _array(self) -> Any:
+        return self._untyped._bytes.view(self.dtype.np)
+
+    @property
+    def device(self) -> device:
+        return CPU
+
+    def untyped(self) -> UntypedStorage:
+        return self._untyped  # type: ignore[no-any-return]
+
+    def data_ptr(self) -> int:
+        return self._untyped.data_ptr()  # type: ignore[no-any-return]
+
+    def nbytes(self) -> int:
+        return self._untyped.nbytes()  # type: ignore[no-any-return]
+
+    def size(self) -> int:
+        return self._untyped.nbytes() // self.dtype.itemsize  # type: ignore[no-any-return]
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def __getitem__(self, index: Any) -> Any:
+        got = self._array[index]
+        if isinstance(index, slice):
+            return TypedStorage(wrap_storage=UntypedStorage._over(got), dtype=self.dtype)
+        return got.item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[Any]:
+        return self._array.tolist()  # type: ignore[no-any-return]
+
+    def type(self) -> str:
+        return f"torch.{self.dtype.legacy}Storage"
+
+    def clone(self) -> TypedStorage:
+        return TypedStorage(wrap_storage=self._untyped.clone(), dtype=self.dtype)
+
+    def fill_(self, value: Any) -> TypedStorage:
+        self._array.fill(value)
+        return self
+
+    def cpu(self) -> TypedStorage:
+        return self
+
+    def is_shared(self) -> bool:
+        return False
+
+    def share_memory_(self) -> TypedStorage:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _rebuild_typed, (self._untyped, self.dtype)
+
+    def __repr__(self) -> str:
+        kind = f"[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        return _listing(self.tolist()) + kind
+
+
+def _rebuild_typed(untyped: UntypedStorage, dtype: Dtype) -> TypedStorage:
+    return TypedStorage(wrap_storage=untyped, dtype=dtype)
+
+
+def _listing(values: Sequence[Any]) -> str:
+    if len(values) > 1000:
+        values = [*values[:1000], "..."]
+    return "".join(f" {v}\n" for v in values)
+
+
+# ------------------------------------------------------------------ methods
+
+
+def untyped_storage(self: Any) -> UntypedStorage:
+    """The memory behind the tensor. Source: torch.Tensor.untyped_storage."""
+    return UntypedStorage._over(storage_of(raw(self)))
+
+
+def storage(self: Any) -> TypedStorage:
+    """The memory behind the tensor, in elements; deprecated. Source: torch.Tensor.storage."""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()",
+        UserWarning,
+        stacklevel=2,
+    )
+    return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
+
+
+def storage_type(self: Any) -> Any:
+    """The class of `storage()`. Source: torch.Tensor.storage_type."""
+    return TypedStorage
+
+
+def set_(
+    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Any:
+    """Make the tensor one over other memory. Source: torch.Tensor.set_.
+
+    Args:
+        source: a tensor or a storage; None for nothing.
+        storage_offset, size, stride: the window of the storage, in elements.
+    """
+    if self.requires_grad:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if source is None:
+        self._a = np.empty(0, raw(self).dtype)
+    elif isinstance(source, Tensor):
+        a = raw(source)
+        if a.dtype != raw(self).dtype:
+            raise RuntimeError(
+                "Could not set tensor of type " + source.dtype.legacy + " to a tensor of type " + self.dtype.legacy
+            )
+        self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
+        self._v = source._v
+    else:
+        untyped = source.untyped() if isinstance(source, TypedStorage) else source
+        memory = untyped._bytes.view(raw(self).dtype)
+        shape = (memory.size - storage_offset,) if size is None else size
+        self._a = window(memory, *_window(shape, stride), storage_offset)
+    self._v[0] += 1
+    return self
+
+
+def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    shape = shape_of(size, "set_", True)
+    if stride is not None:
+        return shape, tuple(stride)
+    steps, step = [], 1
+    for n in reversed(shape):
+        steps.append(step)
+        step *= max(n, 1)
+    return shape, tuple(reversed(steps))
+
+
+def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """Give the tensor other sizes, on its memory if that suffices, else on more. Source: torch.Tensor.resize_."""
+    shape = sizes_of(sizes, None, "resize_")
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    a = raw(self)
+    if shape == a.shape:
+        return self
+    memory = storage_of(a)
+    offset = geometry(a, memory)[2] if a.size else 0
+    steps = _window(shape, None)
+    need = offset + int(np.prod(shape, dtype=np.int64))
+    if need > memory.size:
+        flat = memory.reshape(-1) if memory.flags.c_contiguous else memory.ravel("K")
+        grown = np.zeros(need, a.dtype)
+        grown[: flat.size] = flat
+        memory = grown
+    self._a = window(memory, *steps, offset)
+    return self
+
+
+def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+    """Give the tensor the sizes of another. Source: torch.Tensor.resize_as_."""
+    return resize_(self, tuple(the_template.shape))
