@@ -70,8 +70,9 @@ def normals_in_turn(stream: WordStream, n: int) -> np.ndarray:
         start = 1
     pairs = (n - start + 1) // 2
     d = doubles(stream, 2 * pairs)
+    z: np.ndarray
     if pairs <= 8:
-        z = _pairs(d.tolist())
+        z = np.array(_pairs(d.tolist()))
     else:
         radius = np.sqrt(-2.0 * _log1p(-d[1::2]))
         angle = 2.0 * math.pi * d[::2]
@@ -86,7 +87,7 @@ def normals_in_turn(stream: WordStream, n: int) -> np.ndarray:
 
 
 def _pairs(d: list[float]) -> list[float]:
-    z = []
+    z: list[float] = []
     for k in range(0, len(d), 2):
         radius = math.sqrt(-2.0 * math.log1p(-d[k + 1]))
         angle = 2.0 * math.pi * d[k]

@@ -99,7 +99,7 @@ def _zeros(input: Any) -> Any:
     return np.zeros_like(input)
 
 
-_zero = linear("zero_cotangent", _zeros, lambda g: _zero(g), register=False)
+_zero: Any = linear("zero_cotangent", _zeros, lambda g: _zero(g), register=False)
 
 
 def sampler(

@@ -122,15 +122,15 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
         p = float_arg(p, "bernoulli", "p", 2)
     if out is None:
         op = _bernoulli_op if p is None else _bernoulli_p_op
-        return op.call(input, p, generator)  # type: ignore[no-any-return]
+        return op.call(input, p, generator)
     return finish(_flip_each(np.empty(input.shape, out._a.dtype), input._a, generator), out, False)
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with 1 with probability `p` (a number, or a tensor of them), else 0. Source: torch.Tensor.bernoulli_."""
     if isinstance(p, Tensor):
-        return apply_inplace(_flip_each_op, (self, p, generator))  # type: ignore[no-any-return]
-    return apply_inplace(_flip_op, (self, float_arg(p, "bernoulli_", "p", 1), generator))  # type: ignore[no-any-return]
+        return apply_inplace(_flip_each_op, (self, p, generator))
+    return apply_inplace(_flip_op, (self, float_arg(p, "bernoulli_", "p", 1), generator))
 
 
 
@@ -200,7 +200,7 @@ def normal(
     if not by_std:
         std = float_arg(std, "normal", "std", 2)
     op = _normal_by_both if by_mean and by_std else _normal_by_mean if by_mean else _normal_by_std
-    return op.call(mean, std, generator, out=out)  # type: ignore[no-any-return]
+    return op.call(mean, std, generator, out=out)
 
 
 def _normal_sized(
@@ -257,7 +257,7 @@ def multinomial(
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.legacy}")
     a = _multinomial_op.call(input, n, replacement, generator)
-    return a if out is None else finish(a._a, out, False)  # type: ignore[no-any-return]
+    return a if out is None else finish(a._a, out, False)
 
 
 def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any) -> Any:
@@ -323,7 +323,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     >>> torch.poisson(torch.tensor([0., 2., 100.]))
     tensor([ 0.,  6., 96.])
     """
-    return _poisson_op.call(input, generator)  # type: ignore[no-any-return]
+    return _poisson_op.call(input, generator)
 
 
 def _binomial(count: Any, prob: Any, generator: Any) -> Any:
@@ -354,7 +354,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     >>> torch.binomial(torch.tensor([10., 5.]), torch.tensor([0.5, 0.4]))
     tensor([7., 2.])
     """
-    return _binomial_op.call(count, prob, generator)  # type: ignore[no-any-return]
+    return _binomial_op.call(count, prob, generator)
 
 
 # ------------------------------------------------------------------ gamma and Dirichlet
@@ -390,7 +390,7 @@ _gamma_op.random = True  # type: ignore[attr-defined]
 
 def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
     """A Gamma(alpha, 1) number for every alpha in `input`; gradients flow to alpha. Source: torch._standard_gamma."""
-    return _gamma_op.call(input, generator)  # type: ignore[no-any-return]
+    return _gamma_op.call(input, generator)
 
 
 def _dirichlet(input: Any, generator: Any) -> Any:
@@ -405,4 +405,4 @@ _dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=
 
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
     """Dirichlet numbers along the last dimension of the concentrations `input`. Source: torch._sample_dirichlet."""
-    return _dirichlet_op.call(input, generator)  # type: ignore[no-any-return]
+    return _dirichlet_op.call(input, generator)

@@ -181,7 +181,7 @@ _native_dropout_op.random = True  # type: ignore[attr-defined]
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """`dropout`, and the mask of what was kept. Source: torch.native_dropout."""
-    return _native_dropout_op.call(input, p, train)  # type: ignore[no-any-return]
+    return _native_dropout_op.call(input, p, train)
 
 
 # ------------------------------------------------------------------ as nn.functional has them
@@ -279,4 +279,4 @@ def _batched(input: Tensor, batched: int, p: float, training: bool, inplace: boo
         return _drop(input, p, training, "feature_dropout", inplace, features=True)
     out = input.unsqueeze(0)  # type: ignore[attr-defined]
     out = _drop(out, p, training, "feature_dropout", inplace, features=True)
-    return out.squeeze(0)  # type: ignore[no-any-return]
+    return out.squeeze(0)

@@ -107,7 +107,7 @@ def uniform_(self: Tensor, *args: Any, generator: Any = None, **kw: Any) -> Tens
     """
     low, high = _named_bounds("uniform_", args, kw, (0.0, 1.0))
     bounds = float_arg(low, "uniform_", "from", 1), float_arg(high, "uniform_", "to", 2)
-    return apply_inplace(_uniform_op, (self, *bounds, generator))  # type: ignore[no-any-return]
+    return apply_inplace(_uniform_op, (self, *bounds, generator))
 
 
 def rand(
@@ -167,7 +167,7 @@ _normal_op = sampler("normal", normal_fill, "NormalBackward0")
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers of this mean and standard deviation. Source: torch.Tensor.normal_."""
     values = float_arg(mean, "normal_", "mean", 1), float_arg(std, "normal_", "std", 2)
-    return apply_inplace(_normal_op, (self, *values, generator))  # type: ignore[no-any-return]
+    return apply_inplace(_normal_op, (self, *values, generator))
 
 
 def randn(
@@ -322,7 +322,7 @@ def random_(self: Tensor, *args: Any, generator: Any = None, **kw: Any) -> Tenso
     if which < 2:
         low = 0 if low is None else int_arg(low, "random_", "from", 1)
         high = None if high is None else int_arg(high, "random_", "to", 2)
-    return apply_inplace(_random_ops[which], (self, low, high, generator, "random_"))  # type: ignore[no-any-return]
+    return apply_inplace(_random_ops[which], (self, low, high, generator, "random_"))
 
 
 def randint(
@@ -495,21 +495,21 @@ _log_normal_op = _filler("log_normal", "log_normal_cpu", _normal.log_normal, _ch
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with exponential numbers, of density lambd * exp(-lambd * x). Source: torch.Tensor.exponential_."""
     numbers = (float_arg(lambd, "exponential_", "lambd", 1),)
-    return apply_inplace(_exponential_op, (self, numbers, generator))  # type: ignore[no-any-return]
+    return apply_inplace(_exponential_op, (self, numbers, generator))
 
 
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill with the numbers of trials up to the first success, of probability `p`. Source: torch.Tensor.geometric_."""
-    return apply_inplace(_geometric_op, (self, (float_arg(p, "geometric_", "p", 1),), generator))  # type: ignore[no-any-return]
+    return apply_inplace(_geometric_op, (self, (float_arg(p, "geometric_", "p", 1),), generator))
 
 
 def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with Cauchy numbers, of density sigma / pi / ((x - median)^2 + sigma^2). Source: torch.Tensor.cauchy_."""
     numbers = (float_arg(median, "cauchy_", "median", 1), float_arg(sigma, "cauchy_", "sigma", 2))
-    return apply_inplace(_cauchy_op, (self, numbers, generator))  # type: ignore[no-any-return]
+    return apply_inplace(_cauchy_op, (self, numbers, generator))
 
 
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
     """Fill with exp(std * z + mean) for normal z. Source: torch.Tensor.log_normal_."""
     numbers = (float_arg(mean, "log_normal_", "mean", 1), float_arg(std, "log_normal_", "std", 2))
-    return apply_inplace(_log_normal_op, (self, numbers, generator))  # type: ignore[no-any-return]
+    return apply_inplace(_log_normal_op, (self, numbers, generator))
