@@ -58,6 +58,11 @@ def in_order(a: Any) -> Any:
     return np.ascontiguousarray(a)
 
 
+def _overlap(x: Any, out: Any) -> bool:
+    a, b = getattr(x, "_a", None), getattr(out, "_a", None)
+    return a is not None and b is not None and np.may_share_memory(a, b)
+
+
 # ------------------------------------------------------------------ cat
 
 
@@ -137,6 +142,11 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     dim = dim if axis is None else axis
+    if out is not None and any(_overlap(x, out) for x in tensors):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
     return _cat_op.call(tensors, dim, out=out)
 
 

@@ -1,0 +1,56 @@
+"""Ops whose out= must have the result's dtype: where PyTorch converts nothing on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import dtypes
+from ..core.tensor import Tensor
+
+_WORDS = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def c_word(d: dtypes.dtype) -> str:
+    """A dtype by the name of the type in C++, as some of PyTorch's messages have it."""
+    return _WORDS.get(d.name, d.name)
+
+
+def exact_out(
+    call: Callable[..., Any], message: Callable[[Any, Any], str] | None = None
+) -> Callable[..., Any]:
+    """Let an op refuse an out= of another dtype; `message` (result's dtype, out's dtype) has PyTorch's words."""
+    op = call.op  # type: ignore[attr-defined]
+    plain = op.write_out
+
+    def write_out(result: Any, out: Any, wants: bool) -> Any:
+        if isinstance(result, tuple):
+            pairs = list(zip(result, out, strict=False)) if isinstance(out, (tuple, list)) else []
+        else:
+            pairs = [(result, out)]
+        for r, o in pairs:
+            if isinstance(o, Tensor):
+                have, want = dtypes.from_numpy(r.dtype), o.dtype
+                if have is not want:
+                    raise RuntimeError((message or _expected)(have, want))
+        return plain(result, out, wants)
+
+    op.write_out = write_out
+    return call
+
+
+def _expected(have: Any, want: Any) -> str:
+    return f"Expected out tensor to have dtype {c_word(have)}, but got {c_word(want)} instead"

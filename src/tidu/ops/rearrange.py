@@ -1,0 +1,306 @@
+"""Copies whose elements lie elsewhere: repeat, flip, roll, rot90, triangles and diagonals. All are linear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.inplace import inplace
+from ..core.linear import linear
+from ..core.tensor import Tensor, tensor_of
+from ..shapes import normalize_dim, normalize_dims
+from ._exact import exact_out
+from .dims import expand, unsqueeze
+from .shape import ints, named_ints, reshape, view
+from .windows import diagonal, diagonal_backward
+
+__all__ = [
+    "diag", "diag_embed", "diagflat", "diagonal_copy", "flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90",
+    "tile", "tril", "triu",
+]  # fmt: skip
+METHODS = "diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_"
+
+Ints = tuple[int, ...]
+
+
+# ------------------------------------------------------------------ repeated
+
+
+def _repeat(input: Any, repeats: Ints) -> Any:
+    if len(repeats) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    lead = len(repeats) - input.ndim
+    sizes = [r * n for r, n in zip(repeats, (1,) * lead + input.shape, strict=True)]
+    if any(n < 0 for n in sizes):
+        bad = next(n for n in sizes if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {sizes}")
+    return np.tile(input, repeats) if repeats else input.copy()
+
+
+def _unrepeat(g: Any, input_shape: Ints, repeats: Ints) -> Any:
+    lead = len(repeats) - len(input_shape)
+    shape: list[int] = []
+    for r, n in zip(repeats, (1,) * lead + input_shape, strict=True):
+        shape += (r, n)
+    copies = tuple(range(0, len(shape), 2))
+    return reshape(reshape(g, tuple(shape)).sum(copies), input_shape) if copies else g
+
+
+_repeat_op = linear("repeat", _repeat, _unrepeat, out_arg=False)
+
+
+def method_repeat(self: Tensor, *repeats: Any, **kw: Any) -> Any:
+    """The tensor laid side by side, so many times along each dimension; more numbers than dimensions make new ones in
+    front. Source: torch.Tensor.repeat."""
+    return _repeat_op(self, named_ints(repeats, kw.pop("repeats", None), "repeat", "repeats"))
+
+
+def tile(input: Any, dims: Any) -> Any:
+    """`repeat`, with as many leading ones as are missing. Source: torch.tile."""
+    counts = ints((dims,), "tile", "dims")
+    return _repeat_op(input, (1,) * (input.ndim - len(counts)) + counts)
+
+
+def method_tile(self: Tensor, *dims: Any, **kw: Any) -> Any:
+    """`repeat`, with as many leading ones as are missing. Source: torch.Tensor.tile."""
+    return tile(self, named_ints(dims, kw.pop("dims", None), "tile", "dims"))
+
+
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
+    """Each element (or slice along `dim`) so many times in a row; of `repeats` alone, the indices that do so.
+
+    **Arguments** repeats: a number, or an integer tensor with one number for each; dim: None for the flattened tensor;
+    output_size: what they add up to, if known. Source: torch.repeat_interleave.
+    """
+    if repeats is None:
+        return _interleaved_indices(input, output_size)
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    d = normalize_dim(dim, len(input.shape))
+    n = input.shape[d] if input.shape else 1
+    if isinstance(repeats, Tensor):
+        _check_repeats(repeats)
+        if repeats.ndim and repeats.numel() != 1:  # type: ignore[attr-defined]
+            if repeats.shape[0] != n:
+                raise RuntimeError(
+                    "repeats must have the same size as input along dim, but got repeats.size(0) = "
+                    f"{repeats.shape[0]} and input.size({d}) = {n}"
+                )
+            from .gather import index_select
+
+            return index_select(input, d, _interleaved_indices(repeats, output_size))
+        repeats = int(repeats.item())  # type: ignore[attr-defined]
+        if repeats < 0:
+            raise RuntimeError("repeats can not be negative")
+    elif repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if output_size is not None and output_size != n * repeats:
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {n * repeats} but got {output_size}"
+        )
+    shape = tuple(input.shape) or (1,)
+    if not input.shape:
+        input = reshape(input, (1,))
+    wide = expand(unsqueeze(input, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
+    return view(
+        wide.contiguous() if repeats != 1 else wide.clone(), (*shape[:d], n * repeats, *shape[d + 1 :])
+    )
+
+
+def _check_repeats(repeats: Tensor) -> None:
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.dtype.name not in ("int32", "int64"):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.legacy}'")
+
+
+def _interleaved_indices(repeats: Any, output_size: int | None) -> Tensor:
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    _check_repeats(repeats)
+    counts = repeats.detach().numpy()
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and output_size != counts.sum():
+        raise RuntimeError("allocated size does not match required size")
+    return tensor_of(np.repeat(np.arange(counts.size, dtype=counts.dtype), counts))
+
+
+# ------------------------------------------------------------------ turned
+
+
+def _flip(input: Any, dims: Ints) -> Any:
+    """The order along some dimensions reversed, as a copy. Source: torch.flip."""
+    dims = normalize_dims(dims, input.ndim) if dims else ()
+    return np.flip(input, dims).copy("K") if dims else input.copy("K")
+
+
+flip_op = linear("flip", _flip, lambda g, dims: flip_op(g, dims), out_arg=False)
+
+
+def flip(input: Any, dims: Any) -> Any:
+    """The order along some dimensions reversed, as a copy. Source: torch.flip."""
+    return flip_op(input, dims if dims.__class__ is tuple else ints((dims,), "flip", "dims"))
+
+
+def method_flip(self: Tensor, *dims: Any, **kw: Any) -> Any:
+    """The order along some dimensions reversed, as a copy. Source: torch.Tensor.flip."""
+    return flip_op(self, named_ints(dims, kw.pop("dims", None), "flip", "dims"))
+
+
+def fliplr(input: Any) -> Any:
+    """The second dimension reversed. Source: torch.fliplr."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return flip_op(input, (1,))
+
+
+def flipud(input: Any) -> Any:
+    """The first dimension reversed. Source: torch.flipud."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return flip_op(input, (0,))
+
+
+def _roll(input: Any, shifts: Ints, dims: Ints) -> Any:
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        return np.roll(input, shifts[0])
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not input.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return np.roll(np.ascontiguousarray(input), shifts, tuple(normalize_dim(d, input.ndim) for d in dims))
+
+
+_roll_op = linear(
+    "roll", _roll, lambda g, shifts, dims: _roll_op(g, tuple(-s for s in shifts), dims), out_arg=False
+)
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Elements shifted along dimensions, those that fall off coming back at the other end; without `dims`, of the
+    flattened tensor. Source: torch.roll."""
+    dims = () if dims is None else ints((dims,), "roll", "dims")
+    return _roll_op(input, ints((shifts,), "roll", "shifts"), dims)
+
+
+def _rot90(input: Any, k: int, dims: Ints) -> Any:
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.ndim:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    d0, d1 = normalize_dim(dims[0], input.ndim), normalize_dim(dims[1], input.ndim)
+    k %= 4
+    if k == 0:
+        return input.copy("C")
+    if k == 2:
+        return np.flip(input, (d0, d1)).copy("K")
+    return np.flip(input, d1 if k == 1 else d0).copy().swapaxes(d0, d1)
+
+
+_rot90_op = linear("rot90", _rot90, lambda g, k, dims: _rot90_op(g, -k, dims), out_arg=False)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """Turned by k right angles in the plane of two dimensions, from the first towards the second.
+    Source: torch.rot90."""
+    return _rot90_op(input, k, ints((dims,), "rot90", "dims"))
+
+
+# ------------------------------------------------------------------ triangles
+
+
+def _triangle(name: str, keep: Any) -> Any:
+    def forward(input: Any, diagonal: int = 0) -> Any:
+        if input.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        m, n = input.shape[-2:]
+        offset = max(-m - 1, min(n + 1, diagonal))  # np.tri counts in C ints
+        out = np.zeros_like(input, order="C")
+        np.copyto(out, input, where=keep(m, n, offset))
+        return out
+
+    side = "on and below" if name == "tril" else "on and above"
+    forward.__doc__ = (
+        f"The elements {side} a diagonal of a matrix or batch of them, zeros elsewhere. Source: torch.{name}."
+    )
+    op = exact_out(linear(name, forward, lambda g, diagonal: op(g, diagonal)))
+    return op
+
+
+tril = _triangle("tril", lambda m, n, k: np.tri(m, n, k, dtype=bool))
+triu = _triangle("triu", lambda m, n, k: ~np.tri(m, n, k - 1, dtype=bool))
+method_tril_, method_triu_ = inplace(tril.op), inplace(triu.op)
+
+
+# ------------------------------------------------------------------ diagonals
+
+
+def _diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The last dimension laid on the diagonal of two new ones, zeros elsewhere. Source: torch.diag_embed."""
+    n = input.ndim + 1
+    d1, d2 = normalize_dim(dim1, n), normalize_dim(dim2, n)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    length = input.shape[-1] + abs(offset)
+    rest = iter(input.shape[:-1])
+    shape = tuple(length if i in (d1, d2) else next(rest) for i in range(n))
+    out = np.zeros(shape, input.dtype)
+    on = out.diagonal(offset, d1, d2)
+    on.flags.writeable = True
+    on[...] = input
+    return out
+
+
+diag_embed = exact_out(
+    linear(
+        "diag_embed",
+        _diag_embed,
+        lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+        out_arg=False,
+    )
+)
+diagonal_copy = exact_out(
+    linear(
+        "diagonal_copy",
+        lambda input, offset=0, dim1=0, dim2=1: np.array(
+            diagonal.op.forward(input, offset, dim1, dim2), order="C"
+        ),
+        lambda g, input_shape, offset, dim1, dim2: diagonal_backward(g, input_shape, offset, dim1, dim2),
+        node="DiagonalBackward0_copy",
+    )
+)
+
+
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal. Source: torch.diag."""
+    n = input.ndim
+    if n not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
+    if out is not None:
+        return (diag_embed if n == 1 else diagonal_copy)(input, diagonal, out=out)
+    return diag_embed(input, diagonal) if n == 1 else diagonal_copy(input, diagonal)
+
+
+diag.op = diagonal_copy.op  # type: ignore[attr-defined]
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix with all elements on a diagonal. Source: torch.diagflat."""
+    return diag_embed(reshape(input, (-1,)), offset)
+
+
+def method_diagflat(self: Tensor, diagonal: int = 0) -> Any:
+    """The matrix with all elements on a diagonal. Source: torch.Tensor.diagflat."""
+    return diagflat(self, diagonal)
