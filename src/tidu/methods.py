@@ -18,7 +18,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if requires_grad.__class__ is not bool:
         kind = type(requires_grad).__name__
         raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
-    set_requires_grad(self, requires_grad)
+    set_requires_grad(self, requires_grad, method=True)
     return self
 
 

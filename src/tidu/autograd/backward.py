@@ -200,7 +200,7 @@ def grad(
     if not outs:
         raise ValueError("grad requires non-empty outputs.")
     if not ins:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
         import warnings
 
@@ -235,13 +235,13 @@ def _collect(
     got: dict[Any, Any], edges: Sequence[Any], ins: Sequence[Any], allow_unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
     result = []
-    for edge, t in zip(edges, ins, strict=True):
+    for i, (edge, t) in enumerate(zip(edges, ins, strict=True)):
         g = engine.captured_for(got, edge)
         if g is None:
             if not allow_unused:
                 raise explain(
                     RuntimeError(
-                        "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                        f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                         "allow_unused=True if this is the desired behavior."
                     ),
                     "the outputs do not depend on it: allow_unused=True gives None for it, materialize_grads=True "

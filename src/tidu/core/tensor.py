@@ -143,7 +143,7 @@ class Tensor:
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
                 "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf "
                 "Tensor by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more informations.",
+                "github.com/pytorch/pytorch/pull/30531 for more information.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -210,8 +210,9 @@ def raw(t: Tensor) -> Any:
 _raw_get = Tensor.__dict__["_a"].__get__
 
 
-def set_requires_grad(t: Tensor, on: bool) -> None:
-    """Mark a leaf as one that wants a gradient, or not any more."""
+def set_requires_grad(t: Tensor, on: bool, method: bool = False) -> None:
+    """Mark a leaf as one that wants a gradient, or not any more; `method` is requires_grad_, which words its error
+    differently."""
     node = t._node if t._view is None else live_node(t)
     if node is NOWHERE:
         return
@@ -223,7 +224,7 @@ def set_requires_grad(t: Tensor, on: bool) -> None:
             "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
         )
     if on and t.dtype.category < dtypes.FLOATING:
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        raise RuntimeError(f"only Tensors of floating point {'' if method else 'and complex '}dtype can require gradients")
     if on and type(t._v) is Inference and not state.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     t._node = True if on else None
