@@ -73,7 +73,8 @@ def snapshot(side: Side, value: Any, inputs: list[Any] = (), values: bool = True
         return SequenceSnap("dict", tuple(map(str, value)), [snapshot(side, v, inputs, values) for v in value.values()])
     if isinstance(value, (tuple, list)):
         kind = type(value)
-        fields = tuple(getattr(kind, "_fields", None) or getattr(kind, "__match_args__", ()))
+        names = (getattr(kind, n, None) for n in ("_fields", "__match_args__", "fields"))
+        fields = next((tuple(n) for n in names if n), ())
         items = [snapshot(side, v, inputs, values) for v in value]
         return SequenceSnap(kind.__name__, fields, items)
     if isinstance(value, (bool, numbers.Number, str)):

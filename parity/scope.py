@@ -44,6 +44,10 @@ NOT_IN_SCOPE: dict[str, str] = {
 CHECK_NOT_IN_SCOPE: dict[tuple[str, str], str] = {
     (name, "vmap"): "reads the storage, whose layout depends on where the batch dimension lies"
     for name in ("as_strided", "as_strided.partial_views", "as_strided_copy")
+} | {
+    (f"__{name}__", check): "a reflected operator called on the class with a number for self"
+    for name in ("radd", "rsub", "rmul", "rdiv", "rmod", "rpow", "rand", "ror", "rxor", "rmatmul")
+    for check in ("errors", "messages")
 }
 
 # A strided out= makes PyTorch 2.13 write outside of it and crash.
