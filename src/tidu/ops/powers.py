@@ -93,9 +93,14 @@ def _number_base_rule(g: Any, input: Any, base: Any, out: Any) -> Any:
     return g * (out * float(np.log(base)))
 
 
+def _first_power(x: Any) -> Any:
+    """x as a power of itself, so that derivatives of any order are recorded as those of a power are."""
+    return x if x.__class__ is np.ndarray else _pow_number(x, 1)
+
+
 NO_BOOL = Policy(check=refusal("b", "pow"))
 _pow = binary("pow", _power, _tensor_base_rule, _exponent_rule, policy=NO_BOOL, node="PowBackward1")
-_square = unary("square", np.square, lambda g, x: g * (2 * x), node="PowBackward0", policy=Policy())
+_square = unary("square", np.square, lambda g, x: g * (2 * _first_power(x)), node="PowBackward0", policy=Policy())
 
 
 _pow_number = elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0")
