@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from .naming import Shown
+
 _KINDS = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
 
 
-class device:
+class device(metaclass=Shown):
     """A device such as `device("cpu")`. Source: torch.device.
 
     >>> device("cpu"), str(device("cuda", 1))
@@ -18,6 +20,7 @@ class device:
     """
 
     __slots__ = ("index", "type")
+    torch_name = "torch.device"
 
     def __init__(self, type: Any = None, index: int | None = None) -> None:
         if isinstance(type, device):

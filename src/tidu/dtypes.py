@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from .naming import Shown
+
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # the categories of type promotion, in rising order
 
 
-class dtype:
+class dtype(metaclass=Shown):
     """A data type such as `tidu.float32`. Source: torch.dtype."""
 
     __slots__ = ("_np", "category", "itemsize", "legacy", "name")
+    torch_name = "torch.dtype"
 
     name: str
     category: int

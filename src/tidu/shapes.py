@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
+from .naming import Shown
 
-class Size(tuple):
+
+class Size(tuple, metaclass=Shown):  # type: ignore[misc]
     """The shape of a tensor, a tuple of ints. Source: torch.Size.
 
     >>> Size([2, 3]).numel(), Size([2, 3])[1:]
@@ -14,6 +16,7 @@ class Size(tuple):
     """
 
     __slots__ = ()
+    torch_name = "torch.Size"
 
     def numel(self) -> int:
         n = 1

@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU
+from ..naming import Shown
 from ..shapes import Size
 from .modes import state
 
@@ -67,10 +68,11 @@ class Inference(list):
     __slots__ = ()
 
 
-class Tensor:
+class Tensor(metaclass=Shown):
     """A multi-dimensional array that can record what is done to it. Source: torch.Tensor."""
 
     __slots__ = ("__dict__", "__weakref__", "_a", "_extra", "_grad", "_node", "_v", "_view")
+    torch_name = "torch.Tensor"
 
     _a: np.ndarray[Any, Any]
     _node: Any
@@ -112,6 +114,8 @@ class Tensor:
     def requires_grad(self, on: bool) -> None:
         if on is not True and on is not False:
             raise RuntimeError("requires_grad must be a bool")
+        if on and self.dtype.category < dtypes.FLOATING:
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(self, on)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 
+from ..core.modes import state
 from ..core.tensor import Tensor, extra, raw, tensor_of
 from ..core.views import geometry, storage_of, window
 from .conversion import cast_array, numbers_of
@@ -104,7 +105,7 @@ def numpy(self: Any, *, force: bool = False) -> Any:
     tensor([1., 0.])
     """
     a = numbers_of(self, "numpy")
-    if not force and self.requires_grad:
+    if not force and state.grad and self.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if a.dtype.kind == "V":
         raise TypeError("Got unsupported ScalarType BFloat16")
