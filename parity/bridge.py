@@ -179,6 +179,8 @@ class Side:
         return array.astype(np.float32) if array.dtype.name == "bfloat16" else np.array(array)
 
     def strides(self, t: Any) -> tuple[int, ...]:
+        if 0 in tuple(t.shape):  # where nothing lies, NumPy has no strides to hand over
+            return ()
         if self.lib is torch or hasattr(t, "stride"):
             return tuple(t.stride())
         array = self.memory(t)
