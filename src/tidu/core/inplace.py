@@ -330,7 +330,7 @@ def write_out_values(op: Op, result: Any, out: Any) -> Any:
 def check_out(op: Op, result: Any, out: Any, wants: bool) -> None:
     if not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if state.grad and (wants or live_node(out) is not None):
+    if state.grad and op.differentiable and (wants or live_node(out) is not None):
         raise explain(
             RuntimeError(
                 f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
