@@ -81,6 +81,7 @@ class ElementwiseOp(Op):
                 vjp[i] = named(_cotangent(p), ["g", i + "_shape", *reads])
                 jvp[i] = named(_tangent(p), ["t", *reads])
         super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
+        self.graded = self.positions
 
     def _make_call(self) -> Callable[..., Any]:
         """The call of an op declared by `elementwise`: at once where all inputs are of one real floating type."""

@@ -136,7 +136,7 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
 def reads_input(op: Op, args: Sequence[Any], x: Tensor) -> bool:
     """Whether the node will keep the input that is about to be overwritten."""
     wanted = tuple(
-        isinstance(args[i], Tensor) and args[i]._node is not None if i not in op.lists else True for i in op.positions
+        isinstance(args[i], Tensor) and args[i]._node is not None if i not in op.lists else True for i in op.graded
     )
     return any(how == "input" and args[i] is x for _, how, i in op.plan(wanted))
 

@@ -105,6 +105,8 @@ class Op:
             self.joint = self._reader(vjp)
         elif vjp:
             self.rules = {self.params.index(k): self._reader(f) for k, f in vjp.items() if f is not None}
+        # Those that have an edge: tensors without a rule, such as indices and masks, have none.
+        self.graded = tuple(p for p in self.positions if not isinstance(vjp, dict) or not vjp or self.params[p] in vjp)
         self.differentiable = bool(self.joint or self.rules)
         self.call = self._make_call()
         if register:
@@ -143,7 +145,7 @@ class Op:
         got = self._plans.get(wanted)
         if got is None:
             readers = [self.joint] if self.joint else [
-                self.rules[p] for p, w in zip(self.positions, wanted, strict=True) if w and p in self.rules
+                self.rules[p] for p, w in zip(self.graded, wanted, strict=True) if w and p in self.rules
             ]  # fmt: skip
             places = sorted({r for reader in readers for r in reader.reads if type(r) is int and r >= 0})
             got = self._plans[wanted] = tuple((k, *self._how(self.sources[k])) for k in places)
@@ -242,11 +244,7 @@ class Op:
 
     def tensor_args(self, args: Sequence[Any]) -> Iterator[Any]:
         """The tensor arguments in order, lists laid out flat."""
-        for i in self.positions:
-            if i in self.lists:
-                yield from args[i]
-            else:
-                yield args[i]
+        yield from _flat(args, self.positions, self.lists)
 
     def tensors_of(self, args: Sequence[Any]) -> Sequence[Any]:
         """The arguments with raw arrays among tensors made tensors: constants of a rule."""
@@ -264,7 +262,7 @@ class Op:
         for i in self.positions:
             x = args[i]
             if i in self.lists:
-                vals[i] = [self._array(v, i) for v in x]
+                vals[i] = [None if v is None else self._array(v, i) for v in x]
             elif x is not None:
                 vals[i] = self._array(x, i)
         return vals
@@ -325,7 +323,7 @@ class Op:
         node._hooks = None
         edges: list[Any] = []
         wanted: list[bool] = []
-        for i in self.positions:
+        for i in self.graded:
             x = args[i]
             if i in self.lists:
                 some = [edge_of(v) if isinstance(v, Tensor) else None for v in x]
@@ -360,7 +358,7 @@ class Op:
         node.saved = saved
         node.versions = versions
         node.dtypes = tuple(
-            e if e is None else x._a.dtype for e, x in zip(edges, self.tensor_args(args), strict=True)
+            e if e is None else x._a.dtype for e, x in zip(edges, _flat(args, self.graded, self.lists), strict=True)
         )
         return node
 
@@ -425,7 +423,7 @@ class OpNode(Node):
         else:
             cots = []
             at = 0
-            for i in op.positions:
+            for i in op.graded:
                 width = len(self._list_shape(i, edges)) if i in op.lists else 1
                 if i not in op.rules or not any(needs[at : at + width]):
                     cots += [None] * width
@@ -441,7 +439,7 @@ class OpNode(Node):
 
     def _list_shape(self, i: int, edges: Sequence[Any]) -> range:
         # One list of tensors at most in an op, so its width is what the single inputs leave over.
-        return range(len(edges) - (len(self.op.positions) - 1))
+        return range(len(edges) - (len(self.op.graded) - 1))
 
     def _materialize(self, gs: Sequence[Any], raw: bool) -> list[Any]:
         """Zeros for the outputs that no cotangent reached."""
@@ -463,6 +461,15 @@ class OpNode(Node):
         for k, _, _, output in self.versions:
             x = self.saved[k]  # type: ignore[index]
             yield from (v._a for v in x) if type(x) is list else ((x._a if output is None else x),)
+
+
+def _flat(args: Sequence[Any], positions: Sequence[int], lists: frozenset[int]) -> Iterator[Any]:
+    """The arguments at some positions in order, lists laid out flat."""
+    for i in positions:
+        if i in lists:
+            yield from args[i]
+        else:
+            yield args[i]
 
 
 def _all_positional(forward: Callable[..., Any], op: Op) -> Callable[..., Any]:
