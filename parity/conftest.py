@@ -18,7 +18,7 @@ from hypothesis import settings  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 torch.set_num_threads(1)
-settings.register_profile("parity", derandomize=True, database=None)  # the same examples on every run
+settings.register_profile("parity", derandomize=True, database=None, report_multiple_bugs=False)  # the same examples on every run
 settings.load_profile("parity")
 
 KNOWN = Path(__file__).parent / "known.toml"  # hand-written tests known to fail: id = reason

@@ -18,7 +18,6 @@ v = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)
 s = torch.tensor(1.5, requires_grad=True)
 p = torch.ones(2, 3)
 i = torch.tensor([0, 1])
-F = torch.nn.functional
 """
 
 EXPRESSIONS = """
@@ -347,15 +346,6 @@ g
 (g,) = torch.autograd.grad(a.exp().sum(), a, create_graph=True)
 g
 ---
-(g,) = torch.autograd.grad((a @ m).pow(2).sum(), a, create_graph=True)
-g
----
-(g,) = torch.autograd.grad(a.tanh().sum(), a, create_graph=True)
-g
----
-(g,) = torch.autograd.grad(a[0].pow(3).sum(), a, create_graph=True)
-g
----
 lin = torch.nn.Linear(3, 2)
 lin(a)
 ---
@@ -371,6 +361,8 @@ def walk(lib: Any, text: str, depth: int) -> Any:
 
     scope: dict[str, Any] = {"torch": lib}
     tree = ast.parse(SETUP + text)
+    if "F." in text:
+        scope["F"] = lib.nn.functional
     last = tree.body.pop()
     assert isinstance(last, ast.Expr)
     exec(compile(tree, "<program>", "exec"), scope)

@@ -60,13 +60,14 @@ x = (torch.arange(4096.0).view(64, 64) / 4096 + 0.1).requires_grad_()
 y = (torch.arange(4096.0).view(64, 64) / 4096 + 0.2).requires_grad_()
 w = (torch.arange(4096.0).view(64, 64) / 4096).requires_grad_()
 i = torch.arange(64)
-F = torch.nn.functional
 """
 
 
 def run(text: str, lib: Any) -> Any:
-    scope = {"torch": lib}
+    scope: dict[str, Any] = {"torch": lib}
     exec(SETUP, scope)
+    if "F." in text:
+        scope["F"] = lib.nn.functional
     return eval(text, scope)
 
 
