@@ -168,7 +168,9 @@ def _rows() -> None:
                 if name == "logsumexp" and both:
                     continue
 
-                def ours(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
+                def ours(
+                    r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both
+                ) -> Any:
                     from tidu.arrays import rows as R
 
                     x, g, w, b = data(r, c), data(r, c, seed=1), data(c), data(c, seed=2)
@@ -187,7 +189,9 @@ def _rows() -> None:
                     df = getattr(R, n + "_backward")
                     return lambda: df(g, f(x, k), k)
 
-                def theirs(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
+                def theirs(
+                    r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both
+                ) -> Any:
                     import torch
                     import torch.nn.functional as F
 
@@ -313,8 +317,18 @@ CASES["mlp 256x784-1024-1024-10 step"] = _mlp_ours, _mlp_theirs
 
 
 def _sums() -> None:
-    cases = [((4, 4), None), ((32, 10), None), ((256, 1024), None), ((4000, 1000), None), ((32, 64), 0), ((256, 1024), 0),
-             ((256, 1024), 1), ((4000, 1000), 0), ((4000, 1000), 1), ((100_000, 10), 0)]  # fmt: skip
+    cases = [
+        ((4, 4), None),
+        ((32, 10), None),
+        ((256, 1024), None),
+        ((4000, 1000), None),
+        ((32, 64), 0),
+        ((256, 1024), 0),
+        ((256, 1024), 1),
+        ((4000, 1000), 0),
+        ((4000, 1000), 1),
+        ((100_000, 10), 0),
+    ]
     for shape, axis in cases:
 
         def ours(shape: Any = shape, axis: Any = axis) -> Any:
@@ -342,7 +356,11 @@ def _gathers() -> None:
 
                 from tidu.arrays.gather import add_rows, take_rows
 
-                table, g, i = data(n, width), data(count, width), np.random.default_rng(0).integers(0, n, count)
+                table, g, i = (
+                    data(n, width),
+                    data(count, width),
+                    np.random.default_rng(0).integers(0, n, count),
+                )
                 if both:
                     return lambda: (take_rows(table, i), add_rows(n, i, g))
                 return lambda: take_rows(table, i)

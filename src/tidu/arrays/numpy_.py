@@ -84,7 +84,9 @@ def as_strided(
     if buffer.flags.c_contiguous:
         view = np.ndarray(shape, a.dtype, buffer, offset * item, strides)
     else:  # an odd layout that came from outside
-        start = np.lib.stride_tricks.as_strided(owner, (owner.nbytes // item,), (item,)).view(a.dtype)[offset:]
+        start = np.lib.stride_tricks.as_strided(owner, (owner.nbytes // item,), (item,)).view(a.dtype)[
+            offset:
+        ]
         view = np.lib.stride_tricks.as_strided(start, shape, strides)
     if not a.flags.writeable:
         view.flags.writeable = False

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,11 +23,12 @@ from tidu.arrays.threads import BIG, one_blas_thread, parallel
 __all__ = ["mean_all", "mean_axes", "sum_all", "sum_axes"]
 
 _FLOAT32, _INT64 = np.dtype(np.float32), np.dtype(np.int64)
-_empty, _div, _add_reduce, _einsum = np.empty, np.divide, np.add.reduce, np.einsum
+_empty, _div, _einsum = np.empty, np.divide, np.einsum
+_add_reduce: Any = np.add.reduce
 _ndarray = np.ndarray
 
 _PIECE = 4096  # elements, or rows, of one dot
-_ONES = {"f": np.ones(_PIECE, np.float32), "d": np.ones(_PIECE, np.float64)}
+_ONES: dict[str, np.ndarray] = {"f": np.ones(_PIECE, np.float32), "d": np.ones(_PIECE, np.float64)}
 _SHORT = {kind: [ones[:n] for n in range(257)] for kind, ones in _ONES.items()}
 
 
@@ -90,7 +92,7 @@ def sum_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) -
             out = _sum_columns(a) if axes % 2 == 0 else _sum_rows(a)
             return out if keepdims and out.ndim == 2 else out[None] if keepdims else out.reshape(-1)
         axes = (axes,)
-    axes = tuple(sorted(k % rank if rank else 0 for k in axes))
+    axes = tuple(sorted(k % rank if rank else 0 for k in cast(Sequence[int], axes)))
     dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         with np.errstate(over="ignore"):

@@ -24,8 +24,9 @@ __all__ = [
 
 _FLOAT32 = np.dtype(np.float32)
 _exp, _mul, _sub, _add, _div, _log = np.exp, np.multiply, np.subtract, np.add, np.divide, np.log
-_add_reduce, _max_reduce = np.add.reduce, np.maximum.reduce
-_vecdot = np.vecdot
+_add_reduce: Any = np.add.reduce
+_max_reduce: Any = np.maximum.reduce
+_vecdot: Any = np.vecdot
 
 _SMALL = 1 << 14  # elements that go through in one piece, on the calling thread
 _DOT = 4096  # elements of one BLAS dot: far from where OpenBLAS would start threads of its own
@@ -45,7 +46,7 @@ def row_sum(x: np.ndarray) -> np.ndarray:
     return row_dot(x, None)
 
 
-def row_dot(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
+def row_dot(x: np.ndarray, y: Any) -> np.ndarray:
     """Sums of x * y along axis 1, that axis kept; y may be one row; None stands for ones."""
     n = x.shape[1]
     if x.ndim == 2 and n >= 16 and x.dtype.char in "fd":
@@ -54,7 +55,10 @@ def row_dot(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
             return _vecdot(x, ones[:n] if ones is not None else y)[:, None]
         # A long row: sums of pieces, then their sum, which keeps the error near that of pairwise summation.
         starts = range(0, n, _DOT)
-        parts = [_vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[..., i : i + _DOT]) for i in starts]
+        parts = [
+            _vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[..., i : i + _DOT])
+            for i in starts
+        ]
         return _add_reduce(np.stack(parts, 1), 1, None, None, True)
     return _add_reduce(x if y is None else x * y, 1, None, None, True)
 
@@ -67,7 +71,11 @@ def _slabs(a: np.ndarray, axis: int) -> tuple[int, int, int]:
 
 
 def _over_blocks(
-    kernel: Callable[..., Any], ins: Sequence[np.ndarray], outs: Sequence[np.ndarray], half: bool, numbered: bool = False
+    kernel: Callable[..., Any],
+    ins: Sequence[np.ndarray],
+    outs: Sequence[np.ndarray],
+    half: bool,
+    numbered: bool = False,
 ) -> None:
     """kernel(*in_blocks, *out_blocks): arrays (outer, n) or (outer, n, inner) cut along outer, then inner.
 
@@ -295,7 +303,9 @@ def layer_norm_backward(
     ga = np.empty(a.shape, a.dtype) if need_a else None
     parts: dict[int, tuple[Any, Any]] = {}
 
-    def kernel(number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray) -> None:
+    def kernel(
+        number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray
+    ) -> None:
         t = np.empty_like(g)
         y = out[0] if need_a else t
         _mul(g, x, y)

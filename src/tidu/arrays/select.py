@@ -16,7 +16,12 @@ from tidu.arrays.threads import BIG, BLOCK, big_ufunc, parallel, quiet, rows_of,
 __all__ = ["keep_where", "relu", "relu_backward", "where"]
 
 _SMALL = 1 << 12  # elements up to which numpy.where is quicker
-_WORDS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_WORDS: dict[int, Any] = {
+    1: np.dtype(np.int8),
+    2: np.dtype(np.int16),
+    4: np.dtype(np.int32),
+    8: np.dtype(np.int64),
+}
 
 
 def _spread(mask: np.ndarray, out: np.ndarray) -> None:
@@ -58,7 +63,9 @@ def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:
     mask = rows.pop()
     waiting = iter(rows)
     xs, ys = (
-        next(waiting).view(word) if isinstance(v, np.ndarray) and v.ndim else np.array([v], dtype).view(word)[0]
+        next(waiting).view(word)
+        if isinstance(v, np.ndarray) and v.ndim
+        else np.array([v], dtype).view(word)[0]
         for v in (x, y)
     )
     out = np.empty(mask.shape, dtype)

@@ -1,32 +1,24 @@
-"""Sharing one large call between the cores.
+"""Cutting one large call into pieces for the cores, and long chains of calls into blocks for the cache.
 
 NumPy's ufuncs run on one core and let go of the interpreter's lock while they run, so a large call can be
-cut into pieces that a few persistent threads take on. A piece must be large: handing the lock from one
+cut into pieces that the threads of pool.py take on. A piece must be large: handing the lock from one
 thread to another costs several microseconds, which is why a call with fewer than `BIG` elements is left to
 the caller, and why `blocked` gives each NumPy call a block of up to a megabyte.
 
 The cut depends on the size alone and every piece writes a place of its own, so results do not depend on
 which thread took which piece, nor on the number of threads.
-
-The workers are daemon threads, started at the first large call, started afresh after a fork, and never
-waited for at exit. A call made while the workers are taken (from another thread, or from inside a
-piece) runs on the calling thread alone. An exception in a piece is raised in the caller once all threads
-have come to rest; what they wrote until then stays written.
 """
 
 from __future__ import annotations
 
-import atexit
 import math
-import os
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from tidu.arrays.pool import get_num_threads, one_blas_thread, parallel, quiet, set_num_threads
 
 __all__ = [
     "BIG", "BLOCK", "big_ufunc", "blocked", "exp_scaled", "get_num_threads", "one_blas_thread", "parallel", "quiet",
@@ -36,29 +28,17 @@ __all__ = [
 BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
 BLOCK = 1 << 20  # bytes of a block of `blocked`: long enough for the lock, short enough for the cache
 
-_PIECES_PER_THREAD = 2  # a thread that wakes late, or whose core is taken, leaves its second piece to the others
-
-
-# NumPy copies a broadcast operand into its buffer when the row is shorter than the buffer, at twice the price of
-# the multiplication itself; with a short buffer it does not. (8192 elements is NumPy's own choice.)
-_BUFFER = 512
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No floating point warnings and a short ufunc buffer, for this thread and until the end of the block."""
-    with np.errstate(all="ignore"):
-        np.setbufsize(_BUFFER)  # undone by errstate too
-        yield
+# More than one, so that a thread that wakes late, or whose core is taken, leaves its second piece to the others.
+_PIECES_PER_THREAD = 2
 
 
 def _has_svml() -> bool:
     """Whether NumPy's exp2 comes from the vector math library it bundles for AVX-512 on Linux."""
     try:
-        from numpy._core._multiarray_umath import __cpu_features__ as features
+        from numpy._core import _multiarray_umath  # type: ignore[attr-defined, unused-ignore]
 
-        return sys.platform == "linux" and bool(features.get("AVX512_SKX"))
-    except ImportError:
+        return sys.platform == "linux" and bool(_multiarray_umath.__cpu_features__.get("AVX512_SKX"))
+    except (AttributeError, ImportError):
         return False
 
 
@@ -79,227 +59,6 @@ def exp_scaled(x: np.ndarray, scale: float, out: np.ndarray) -> None:
     else:
         np.multiply(x, scale, out)
         np.exp(out, out)
-
-
-def _default_threads() -> int:
-    for name in ("TIDU_NUM_THREADS", "OMP_NUM_THREADS"):
-        value = os.environ.get(name, "")
-        if value.isdigit() and int(value):
-            return int(value)
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS, Windows
-        return os.cpu_count() or 1
-
-
-class _Worker:
-    """A thread that waits for a job, runs it, and says so. Both locks are used as one-place signals."""
-
-    def __init__(self, number: int) -> None:
-        self.go, self.done = threading.Lock(), threading.Lock()
-        self.go.acquire()
-        self.done.acquire()
-        self.job: Callable[[], None] | None = None
-        self.avoided = -1
-        self.thread = threading.Thread(target=self.run, daemon=True, name=f"tidu-{number}")
-        self.thread.start()
-
-    def avoid(self, cpu: int) -> None:
-        """Run anywhere but on this core: a woken thread is often put where its waker runs, behind its waker."""
-        if cpu != self.avoided and self.thread.native_id is not None:
-            self.avoided = cpu
-            try:
-                os.sched_setaffinity(self.thread.native_id, (_cpus - {cpu}) or _cpus)
-            except OSError:
-                pass
-
-    def run(self) -> None:
-        np.seterr(all="ignore")  # both are this thread's own settings
-        np.setbufsize(_BUFFER)
-        while True:
-            self.go.acquire()
-            job, self.job = self.job, None
-            if job is None:
-                return
-            job()
-            del job  # an idle worker must not keep the arrays of its last job alive
-            self.done.release()
-
-
-class _Pool:
-    def __init__(self) -> None:
-        self.taken = threading.Lock()
-        self.workers: list[_Worker] = []
-        self.closed = False
-
-    def resize(self, count: int) -> None:
-        global _current_cpu, _cpus
-        if not self.workers and count:
-            _current_cpu = _find_current_cpu()
-            _cpus = os.sched_getaffinity(0) if _current_cpu() >= 0 else set()
-        while len(self.workers) < count:
-            self.workers.append(_Worker(len(self.workers) + 1))
-        while len(self.workers) > count:
-            self.workers.pop().go.release()  # no job: the thread returns
-
-
-def _find_current_cpu() -> Callable[[], int]:
-    try:
-        import ctypes
-
-        sched_getcpu = ctypes.CDLL(None).sched_getcpu
-        os.sched_setaffinity  # noqa: B018 (macOS and Windows have neither)
-    except (AttributeError, ImportError, OSError, TypeError):
-        return lambda: -1
-    return sched_getcpu
-
-
-_cpus: set[int] = set()
-_current_cpu: Callable[[], int] = lambda: -1  # noqa: E731 (replaced when the workers start)
-
-_pool = _Pool()
-_threads = _default_threads()
-
-
-def _after_fork() -> None:
-    global _pool
-    _pool = _Pool()  # the threads stayed in the parent, the locks may be in any state
-
-
-def _at_exit() -> None:
-    _pool.closed = True  # daemon threads stop answering while the interpreter goes down
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_at_exit)
-
-
-def get_num_threads() -> int:
-    """How many threads a large call uses. Source: torch.get_num_threads."""
-    return _threads
-
-
-def set_num_threads(n: int) -> None:
-    """Use `n` threads for large calls, in NumPy's and SciPy's BLAS too where it is OpenBLAS.
-
-    The start value is TIDU_NUM_THREADS, else OMP_NUM_THREADS, else the number of usable cores.
-    Source: torch.set_num_threads.
-    """
-    global _threads, _blas_setters
-    if n < 1:
-        raise RuntimeError("set_num_threads expects a positive integer")
-    _threads = n
-    _blas_setters = None  # SciPy's library may have come since
-    _set_blas_threads(n)
-
-
-_blas_setters: list[Callable[[int], None]] | None = None
-
-
-def _set_blas_threads(n: int) -> bool:
-    """Tell every loaded OpenBLAS to use `n` threads from now on (half a microsecond); False if none was found."""
-    global _blas_setters
-    if _blas_setters is None:
-        _blas_setters = _find_blas_setters()
-    for setter in _blas_setters:
-        setter(n)
-    return bool(_blas_setters)
-
-
-def _find_blas_setters() -> list[Callable[[int], None]]:
-    import ctypes
-
-    try:
-        with open("/proc/self/maps") as maps:
-            paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
-    except OSError:  # not Linux
-        return []
-    found: list[Callable[[int], None]] = []
-    for path in sorted(paths):
-        try:
-            library = ctypes.CDLL(path)
-        except OSError:
-            continue
-        for name in (f"{p}openblas_set_num_threads{s}" for p in ("scipy_", "") for s in ("64_", "")):
-            setter = getattr(library, name, None)
-            if setter is not None:
-                setter.argtypes, setter.restype = [ctypes.c_int], None
-                found.append(setter)
-                break
-    return found
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[bool]:
-    """BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't be had."""
-    held = _set_blas_threads(1)
-    try:
-        yield held
-    finally:
-        if held:
-            _set_blas_threads(_threads)
-
-
-def parallel(fn: Callable[[int], Any], n: int) -> None:
-    """Call fn(0), ..., fn(n - 1), each once, shared out between the threads, in any order.
-
-    NumPy's floating point warnings are off inside. Re-entrant calls run on the calling thread.
-    """
-    pool = _pool
-    count = min(_threads, n)
-    if count < 2 or pool.closed or not pool.taken.acquire(blocking=False):
-        with quiet():
-            for i in range(n):
-                fn(i)
-        return
-    try:
-        _share(pool, fn, n, count)
-    finally:
-        pool.taken.release()
-
-
-def _share(pool: _Pool, fn: Callable[[int], Any], n: int, count: int) -> None:
-    todo = deque(range(n))  # popleft is atomic
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            while todo:
-                fn(todo.popleft())
-        except IndexError as e:
-            if todo or e.__traceback__ is None or e.__traceback__.tb_next is not None:
-                errors.append(e)
-                todo.clear()
-        except BaseException as e:
-            errors.append(e)
-            todo.clear()
-
-    try:
-        pool.resize(_threads - 1)
-    except RuntimeError:  # no more threads to be had
-        pass
-    helpers = pool.workers[: count - 1]
-    cpu = _current_cpu() if len(_cpus) <= 2 * _threads else -1
-    for worker in helpers:
-        if cpu >= 0:
-            worker.avoid(cpu)
-        worker.job = work
-        worker.go.release()
-    with quiet():
-        work()
-    for worker in helpers:
-        while True:
-            try:
-                worker.done.acquire()
-                break
-            except BaseException as e:  # an interrupt; the arrays are in use until the worker is done
-                errors.append(e)
-    if errors:
-        try:
-            raise errors[0]
-        finally:
-            errors.clear()  # the traceback refers to this frame
 
 
 def rows_of(*arrays: np.ndarray) -> tuple[list[np.ndarray], Callable[[np.ndarray], np.ndarray]]:
@@ -382,7 +141,7 @@ def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None) -> np.ndarray:
         shape = np.broadcast_shapes(shape, b.shape)
     # One element tells the dtype of the result.
     probe = [x[(slice(0, 1),) * x.ndim] if isinstance(x, np.ndarray) else x for x in operands]
-    with np.errstate(all="ignore"):
+    with quiet():
         dtype = ufunc(*probe).dtype
     if a.flags.c_contiguous and a.shape == shape:
         rows = _as_rows(operands, shape)
@@ -408,7 +167,7 @@ def _as_rows(operands: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any] | N
 def _cut(ufunc: np.ufunc, operands: Sequence[Any], out: np.ndarray) -> None:
     """Cut along the first axis: operands have out's length there, or 1, or are scalars."""
     n = len(out)
-    pieces = min(n, _threads * (_PIECES_PER_THREAD if out.size > 4 * BIG else 1))
+    pieces = min(n, get_num_threads() * (_PIECES_PER_THREAD if out.size > 4 * BIG else 1))
     step = -(-n // pieces)
     if out.ndim == 1:
         step = -(-step // 64) * 64  # whole cache lines
@@ -416,12 +175,17 @@ def _cut(ufunc: np.ufunc, operands: Sequence[Any], out: np.ndarray) -> None:
     def run(i: int) -> None:
         lo = i * step
         hi = min(n, lo + step)
-        ufunc(*[x[lo:hi] if isinstance(x, np.ndarray) and x.ndim and len(x) == n else x for x in operands], out=out[lo:hi])
+        ufunc(
+            *[x[lo:hi] if isinstance(x, np.ndarray) and x.ndim and len(x) == n else x for x in operands],
+            out=out[lo:hi],
+        )
 
     parallel(run, -(-n // step))
 
 
-def _cut_along_axis(ufunc: np.ufunc, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _cut_along_axis(
+    ufunc: np.ufunc, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray:
     """Any strides: put the axis with the longest stride first, cut along it, turn the axes back."""
     views = [np.broadcast_to(x, shape) if isinstance(x, np.ndarray) and x.ndim else x for x in operands]
     strides = [v.strides for v in views if isinstance(v, np.ndarray) and v.ndim]
