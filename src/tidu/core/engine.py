@@ -19,7 +19,7 @@ import numpy as np
 
 from .modes import set_record, state
 from .node import LEAF, OUTPUT, Node
-from .tensor import Tensor, new, tensor_of
+from .tensor import Tensor, new, raw, tensor_of
 
 ndarray = np.ndarray
 _by_seq = attrgetter("seq")
@@ -55,13 +55,13 @@ class Run:
                 self.leaf_seen(edge)
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g  # type: ignore[misc]
-        was, overriding = set_record(not self.raw), state.torch_function
-        state.torch_function = False  # subclasses among the saved values are plain tensors here
+        was, overriding = set_record(not self.raw), (state.torch_function, state.function_modes)
+        state.torch_function, state.function_modes = False, ()  # subclasses are plain tensors here
         try:
             self.walk(order)
         finally:
             set_record(was)
-            state.torch_function = overriding
+            state.torch_function, state.function_modes = overriding
 
     def collect(self, roots: Sequence[Any]) -> list[Node]:
         """The reachable nodes, latest first; counts on the way how often each leaf is used."""
@@ -335,7 +335,7 @@ def run_backward(
     and the dictionary returned holds the cotangents of those that were reached, as tensors.
     """
     run = Run(keep, create_graph, targets, accumulate)
-    pairs = [(e, g if create_graph else g._a) for e, g in roots]
+    pairs = [(e, g if create_graph else raw(g)) for e, g in roots]
     run.run(pairs)
     return run.captured
 

@@ -163,10 +163,11 @@ def call_overridden(func: Callable[..., Any], relevant: Iterable[Any], args: Any
         result = type(v).__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    names = [f"{t.__module__}.{t.__qualname__}" for t in types]
+    word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
+    lines = "".join(f"\n  - tensor subclass {t!r}" for t in types)
     raise TypeError(
-        f"no implementation found for '{getattr(func, '__module__', 'torch')}.{func.__name__}' on types that implement "
-        f"__torch_function__: [{', '.join(names)}]"
+        f"Multiple dispatch failed for '{word}'; all __torch_function__ handlers returned NotImplemented:\n{lines}\n\n"
+        "For more information, try re-running with TORCH_LOGS=not_implemented"
     )
 
 

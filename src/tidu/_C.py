@@ -1,0 +1,17 @@
+"""The few names of PyTorch's compiled core that Python programs use."""
+
+from __future__ import annotations
+
+from .core.modes import is_grad_enabled as _is_grad_enabled
+from .core.modes import set_record as _set_grad_enabled
+from .core.subclass import DisableTorchFunctionSubclass, _disabled_torch_function_impl
+from .core.tensor import Tensor as TensorBase
+from .ops._generator import Generator
+from .overrides import DisableTorchFunction
+
+_TensorBase = TensorBase
+
+__all__ = [
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_TensorBase",
+    "_disabled_torch_function_impl", "_is_grad_enabled", "_set_grad_enabled",
+]  # fmt: skip

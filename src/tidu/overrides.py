@@ -1,0 +1,165 @@
+"""torch.overrides: functions that call `__torch_function__`, for code that is to be overridable itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .core.modes import state
+from .core.subclass import (
+    PUBLIC,
+    DisableTorchFunctionSubclass,
+    _disabled_torch_function_impl,  # noqa: F401  programs import it from here
+    call_overridden,
+    overrides,
+    pop_mode,
+    push_mode,
+)
+from .core.tensor import Tensor
+
+__all__ = [
+    "BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass", "TorchFunctionMode",
+    "enable_reentrant_dispatch", "get_overridable_functions", "handle_torch_function", "has_torch_function",
+    "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property",
+    "resolve_name", "wrap_torch_function",
+]  # fmt: skip
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """Within it neither subclasses nor modes override functions. Source: torch._C.DisableTorchFunction."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._modes = state.torch_function_modes
+        state.torch_function_modes = False
+
+    def __exit__(self, *exc: Any) -> None:
+        state.torch_function_modes = self._modes
+        super().__exit__(*exc)
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Whether one of the arguments, or a mode, overrides functions. Source: torch.overrides.has_torch_function."""
+    if state.function_modes and state.torch_function_modes:
+        return True
+    return state.torch_function and any(overrides(type(v)) for v in relevant_args)
+
+
+def has_torch_function_unary(obj: Any) -> bool:
+    """`has_torch_function` of one argument. Source: torch.overrides.has_torch_function_unary."""
+    return has_torch_function((obj,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """`has_torch_function` of several arguments. Source: torch.overrides.has_torch_function_variadic."""
+    return has_torch_function(args)
+
+
+def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kw: Any) -> Any:
+    """Call a function by the `__torch_function__` of its arguments. Source: torch.overrides.handle_torch_function.
+
+    Args:
+        public_api: the function, as `__torch_function__` is to see it.
+        relevant_args: the arguments that may override it.
+        args, kw: what it is called with.
+
+    Raises:
+        TypeError: all of them return NotImplemented.
+    """
+    return call_overridden(public_api, tuple(relevant_args), args, kw)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator that makes a function overridable; `dispatcher(*args, **kwargs)` gives the arguments that may.
+
+    Source: torch.overrides.wrap_torch_function.
+    """
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kw: Any) -> Any:
+            relevant = dispatcher(*args, **kw)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kw)
+            return func(*args, **kw)
+
+        return wrapped
+
+    return decorate
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether an object is a tensor or takes part like one. Source: torch.overrides.is_tensor_like."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def is_tensor_method_or_property(func: Any) -> bool:
+    """Whether a function is a method of Tensor. Source: torch.overrides.is_tensor_method_or_property."""
+    name = getattr(func, "__name__", "")
+    return getattr(Tensor, name, None) is func or name == "__get__"
+
+
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """The functions that subclasses see, by namespace. Source: torch.overrides.get_overridable_functions."""
+    return {Tensor: [f for f in vars(Tensor).values() if callable(f)], PUBLIC["exp"].__class__: list(PUBLIC.values())}
+
+
+def resolve_name(f: Any) -> str | None:
+    """A readable name of a function that is overridden. Source: torch.overrides.resolve_name."""
+    name = getattr(f, "__name__", None)
+    if name is None:
+        return None
+    if PUBLIC.get(name) is f:
+        return f"torch.{name}"
+    return f"torch.Tensor.{name}" if getattr(Tensor, name, None) is f else f"{f.__module__}.{name}"
+
+
+class TorchFunctionMode:
+    """Within it `__torch_function__` of the mode sees every op. Source: torch.overrides.TorchFunctionMode.
+
+    Ops only: factories such as `torch.zeros`, and attributes, are not seen.
+
+    >>> import tidu as torch
+    >>> class Log(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(func.__name__)
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Log():
+    ...     y = torch.ones(2).exp()
+    exp
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        push_mode(self)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        pop_mode()
+
+    @classmethod
+    def push(cls, *args: Any, **kw: Any) -> TorchFunctionMode:
+        return cls(*args, **kw)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing. Source: torch.overrides.BaseTorchFunctionMode."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+class enable_reentrant_dispatch:
+    """Does nothing: a mode is always inactive while it handles a call. Source:
+    torch.overrides.enable_reentrant_dispatch."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass
+
+
