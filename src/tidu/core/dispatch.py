@@ -21,7 +21,7 @@ class Special(Tensor):
     __slots__ = ()
 
     __torch_function__ = _disabled_torch_function_impl
-    level: int = 0
+    level: int
 
     def process(self, op: Any, args: tuple[Any, ...]) -> Any:
         """The result of `op(*args)`, where this value is the one of the highest level in `args`."""

@@ -14,15 +14,16 @@ from .. import dtypes
 from ..shapes import Size
 from .broadcast import cast, expand_to
 from .dispatch import Special
+from .levels import alive
 from .modes import set_record
 from .op import Op, Reader
 from .tensor import Tensor, new, raw
 
 
 class Dual(Special):
-    """A primal value and its tangent, of the same shape."""
+    """A primal value and its tangent, of the same shape. When its level has ended it is the primal alone."""
 
-    __slots__ = ("level", "primal", "tangent")
+    __slots__ = ()
 
     primal: Tensor
     tangent: Tensor
@@ -59,14 +60,27 @@ class Dual(Special):
     def _base(self) -> Any:
         return self.primal._base
 
-    def numbers(self, what: str) -> Any:
-        return self.primal.numbers(what) if isinstance(self.primal, Special) else raw(self.primal)
+    @property
+    def _version(self) -> int:
+        return self.primal._version
+
+    def __repr__(self, **_: Any) -> str:
+        from ..printing import tensor_repr
+
+        return tensor_repr(self.primal, tangent=self.tangent) if alive(self.level) else repr(self.primal)
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec and self.ndim else format(self.primal, spec)
+
+    def detach(self) -> Any:
+        """The primal, without a tangent."""
+        return self.primal.detach()  # type: ignore[attr-defined]
 
     def process(self, op: Op, args: tuple[Any, ...]) -> Any:
         level = self.level
         primals, tangents = split(op, args, level)
         out = op.call(*primals)
-        if not op.differentiable:
+        if not op.differentiable or not alive(level):
             return out
         return attach(op, out, push(op, primals, tangents, out), level)
 
@@ -75,18 +89,40 @@ class Dual(Special):
         from .inplace import apply_inplace
 
         level = self.level
-        x = args[op.positions[0]]
+        at = op.positions[0]
+        x = args[at]
         primals, tangents = split(op, args, level)
-        old = [p.clone() if p is primals[op.positions[0]] else p for p in primals]  # rules read what was there
-        out = op.call(*old)
-        tangent = push(op, old, tangents, out)
+        target = primals[at]
+        before = target.clone()
+        old = [before if p is target else p for p in primals]  # rules read what was there
+        tangent = None if not op.differentiable else settle(push(op, old, tangents, op.call(*old)), target)
         apply_inplace(op, primals)
-        if tangent is None:
-            tangent = zeros_like(primals[op.positions[0]])
-        if isinstance(x, Dual) and x.level == level:
-            x.tangent.copy_(tangent)  # type: ignore[attr-defined]
+        if not alive(level) or (tangent is None and not _is_dual(x, level)):
             return x
-        raise RuntimeError("cannot write a value with a tangent into a tensor that has none: make it a dual first")
+        if _is_dual(x, level):
+            if tangent is None:
+                x.tangent.zero_()  # type: ignore[attr-defined]
+            else:
+                x.tangent.copy_(tangent)  # type: ignore[attr-defined]
+        else:
+            become_dual(x, tangent, level)
+        return x
+
+
+def _on_primal(name: str) -> Any:
+    def method(self: Any, *args: Any, **kw: Any) -> Any:
+        return getattr(self.primal, name)(*args, **kw)
+
+    method.__name__ = name
+    return method
+
+
+for _name in (
+    "__array__ __bool__ __complex__ __float__ __index__ __int__ __len__ data_ptr dim element_size is_complex is_contiguous "
+    "is_floating_point is_signed item ndimension nelement numel numpy size storage_offset stride tolist retain_grad "
+    "register_hook requires_grad_"
+).split():
+    setattr(Dual, _name, _on_primal(_name))
 
 
 def make_dual(primal: Tensor, tangent: Tensor, level: int) -> Dual:
@@ -96,6 +132,20 @@ def make_dual(primal: Tensor, tangent: Tensor, level: int) -> Dual:
     d._node = d._view = d._grad = d._extra = None
     d._v = getattr(primal, "_v", [0])
     return d
+
+
+def become_dual(x: Tensor, tangent: Any, level: int) -> None:
+    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it."""
+    primal = new(Tensor)
+    for slot in ("_a", "_node", "_v", "_view", "_grad", "_extra"):
+        setattr(primal, slot, getattr(x, slot))
+    del x._a
+    x.__class__ = Dual
+    x.__dict__.update(primal=primal, tangent=tangent.clone(), level=level)
+
+
+def _is_dual(v: Any, level: int) -> bool:
+    return isinstance(v, Dual) and v.level == level
 
 
 def split(op: Op, args: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
@@ -113,11 +163,11 @@ def split(op: Op, args: Sequence[Any], level: int) -> tuple[list[Any], list[Any]
 
 
 def _primal(v: Any, level: int) -> Any:
-    return v.primal if isinstance(v, Dual) and v.level == level else v
+    return v.primal if _is_dual(v, level) else v
 
 
 def _tangent(v: Any, level: int) -> Any:
-    return v.tangent if isinstance(v, Dual) and v.level == level else None
+    return v.tangent if _is_dual(v, level) and alive(level) else None
 
 
 def attach(op: Op, out: Any, tangent: Any, level: int) -> Any:
@@ -136,6 +186,8 @@ def attach(op: Op, out: Any, tangent: Any, level: int) -> Any:
 
 def settle(tangent: Any, out: Tensor) -> Any:
     """A tangent in the dtype and shape of its primal."""
+    if tangent is None:
+        return None
     return expand_to(cast(tangent, out.dtype.np), tuple(out.shape))
 
 

@@ -1,0 +1,41 @@
+"""Levels: how transforms at work in a thread are told apart. Each takes a number of its own; the innermost has the
+highest."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+_next = itertools.count(1).__next__
+
+
+class _Levels(threading.local):
+    def __init__(self) -> None:
+        self.active: list[int] = []
+
+
+_levels = _Levels()
+
+
+def enter() -> int:
+    """Begin a transform; the level its values carry."""
+    level = _next()
+    _levels.active.append(level)
+    return level
+
+
+def leave(level: int) -> None:
+    """End the transform of this level, and any left open within it."""
+    active = _levels.active
+    while active and active[-1] >= level:
+        active.pop()
+
+
+def alive(level: int) -> bool:
+    """Whether the transform of this level is still at work."""
+    return level in _levels.active
+
+
+def depth() -> int:
+    """How many transforms are at work."""
+    return len(_levels.active)
