@@ -121,6 +121,8 @@ class ElementwiseOp(Op):
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
+        if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):
+            args = tuple(x.item() if isinstance(x, np.generic) else x for x in args)  # beside tensors plain numbers
         try:
             return super().general(args, out)
         except ValueError:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.subclass import PUBLIC
 from ..core.tensor import Tensor, tensor_of
+from .arithmetic import tensor_like
 from .export import numpy
 
 __all__: list[str] = []
@@ -37,7 +38,10 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) ->
     name = _RENAMED.get(ufunc.__name__, ufunc.__name__ if ufunc.__name__ in _SAME else "")
     op = PUBLIC.get(name)
     if op is not None and method == "__call__" and not kw:
-        return op(*[_operand(x) for x in inputs])
+        operands = [_operand(x) for x in inputs]
+        if getattr(getattr(op, "op", None), "numbers", True) is False:  # it takes tensors alone, a ufunc anything
+            operands = [tensor_like(x, self) for x in operands]
+        return op(*operands)
     out = kw.get("out")
     if out is not None:
         kw["out"] = tuple(numpy(o) if isinstance(o, Tensor) else o for o in out)
