@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.modes import state
 from ..core.tensor import Tensor, raw
 from ..dtypes import dtype
 
@@ -27,6 +28,7 @@ _MAX_DIMS = 128
 
 def array_of(data: Any, d: dtype | None) -> Array:
     """A fresh array of Python data: a number, or sequences nested to any depth. Errors are PyTorch's."""
+    state.record  # noqa: B018  a thread's first look at the state turns NumPy's warnings off
     leaves = _leaf_types(data)
     if leaves is not None:
         want = d if d is not None else _common(leaves)
@@ -74,9 +76,8 @@ def _read(data: Any, leaves: set[type], d: dtype) -> Array:
         return integers(np.array(data, I64), d)
     if d is dtypes.float64 or d.category in (dtypes.BOOL, dtypes.COMPLEX):
         return np.array(data, d.np)
-    with np.errstate(all="ignore"):
-        a = np.array(data, F32)
-        return a if d is dtypes.float32 else a.astype(d.np)
+    a = np.array(data, F32)
+    return a if d is dtypes.float32 else a.astype(d.np)
 
 
 def integers(a: Array, d: dtype) -> Array:
@@ -211,9 +212,8 @@ _STORE = {
 
 def _pack(values: list[Any], d: dtype) -> Array:
     if d.category != dtypes.INTEGRAL:
-        with np.errstate(all="ignore"):
-            wide = np.array(values, np.float64 if d.category == dtypes.FLOATING else d.np)
-            return wide.astype(F32).astype(d.np) if d.itemsize == 2 else wide.astype(d.np, copy=False)
+        wide = np.array(values, np.float64 if d.category == dtypes.FLOATING else d.np)
+        return wide.astype(F32).astype(d.np) if d.itemsize == 2 else wide.astype(d.np, copy=False)
     try:
         return integers(np.array(values, I64), d)
     except OverflowError:

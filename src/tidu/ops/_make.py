@@ -16,6 +16,11 @@ from ..dtypes import dtype
 
 ndarray = np.ndarray
 _PYTHON_TYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+_INTS = {int}
+_MAX = {
+    dtypes.float16: 65504.0, dtypes.bfloat16: 3.3895313892515355e38, dtypes.float32: 3.4028234663852886e38,
+    dtypes.float64: math.inf,
+}  # fmt: skip
 _C_TYPES = {
     "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
@@ -47,9 +52,10 @@ def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
     """The tensor over a factory's result, or `out` with the result written into it."""
     if out is None:
         return made(a, requires_grad)
-    from ..core.inplace import put_out
-
-    put_out(a, out)
+    if out._a.shape != a.shape:
+        out._a = np.empty(a.shape, out._a.dtype)
+    out._a[...] = a
+    out._v[0] += 1
     if requires_grad:
         want_grad(out, requires_grad)
     return out  # type: ignore[no-any-return]
@@ -101,6 +107,8 @@ def check_place(where: Any, pin_memory: bool = False, layout: Any = None) -> Non
 def sizes_of(args: tuple[Any, ...], size: Any, fn: str) -> tuple[int, ...]:
     """Sizes given as numbers, as one sequence, or by `size=`."""
     if args:
+        if set(map(type, args)) == _INTS and min(args) >= 0:
+            return args
         size = args[0] if len(args) == 1 else args
     elif size is None:
         raise TypeError(f'{fn}() missing 1 required positional arguments: "size"')
@@ -112,7 +120,7 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
     kind = size.__class__
     if kind is not tuple and kind is not list and not isinstance(size, (tuple, list)):
         if not single or not _is_index(size):
-            raise TypeError(f"{fn}(): argument 'size' (position 1) must be tuple of ints, not {kind.__name__}")
+            raise TypeError(f"{fn}(): argument 'size' (position 1) must be tuple of ints, not {_word(kind)}")
         size = (size,)
     out = []
     for i, n in enumerate(size):
@@ -124,6 +132,10 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
             raise RuntimeError("zeros: Dimension size must be non-negative.")
         raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}")
     return tuple(out)
+
+
+def _word(kind: type) -> str:
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 def _is_index(n: Any) -> bool:
@@ -214,7 +226,7 @@ def filling(value: Any, d: dtype) -> Any:
             value += info.max + 1
     elif d.category == dtypes.FLOATING:
         value = float(value)
-        fits = fits and (abs(value) <= dtypes.finfo(d).max or not math.isfinite(value))
+        fits = fits and (abs(value) <= _MAX[d] or not math.isfinite(value))
     elif d.category == dtypes.BOOL:
         value = bool(value)
     if not fits:

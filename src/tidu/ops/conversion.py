@@ -11,6 +11,7 @@ from .. import dtypes
 from ..core.broadcast import cast_op
 from ..core.linear import linear
 from ..core.tensor import Tensor, new, raw
+from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
 from ._make import as_dtype, restrided
@@ -48,20 +49,30 @@ def _in_format(a: Any, memory_format: Any) -> Any:
     return out
 
 
-clone = linear(
-    "clone", lambda input, *, memory_format=None: _copy(input, memory_format), lambda g: g, out_arg=False
+_clone = shaped_op(
+    "clone", lambda input, memory_format=None: _copy(input, memory_format), lambda g, shape, memory_format: g
 )
-clone.__doc__ = """A copy of a tensor, through which gradients flow. Source: torch.clone.
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy of a tensor, through which gradients flow. Source: torch.clone.
 
     Args:
         input: a tensor.
         memory_format: the layout of the copy; by default that of `input` if it is dense.
     """
+    return _clone(input, memory_format)
+
+
+clone.op = _clone.op  # type: ignore[attr-defined]
 
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:
     """The tensor itself if its elements lie in order, else a copy in which they do. Source: torch.Tensor.contiguous."""
-    a = numbers_of(self, "contiguous")
+    try:
+        a = self._a
+    except AttributeError:
+        a = numbers_of(self, "contiguous")
     if memory_format is None or memory_format.name == "contiguous_format":
         return self if a.flags.c_contiguous else clone(self, memory_format=_CONTIGUOUS)
     if memory_format.name == "preserve_format":
@@ -139,10 +150,9 @@ def set_property_data(self: Any, value: Any) -> None:
 
 def cast_array(a: Any, d: Any) -> Any:
     """A copy of an array in another dtype, the real part where that drops the imaginary one."""
-    with np.errstate(all="ignore"):
-        if a.dtype.kind == "c" and d.kind != "c":
-            a = a.real if d.kind != "b" else a != 0
-        return a.astype(d)
+    if a.dtype.kind == "c" and d.kind != "c":
+        a = a.real if d.kind != "b" else a != 0
+    return a.astype(d)
 
 
 def to(self: Any, *args: Any, **kw: Any) -> Any:
@@ -151,8 +161,12 @@ def to(self: Any, *args: Any, **kw: Any) -> Any:
     to(dtype, non_blocking=False, copy=False, memory_format=preserve_format), to(device=None, dtype=None, ...) and
     to(other, ...), which takes dtype and device from another tensor.
     """
-    if len(args) == 1 and not kw and args[0].__class__ is Dtype:
-        return convert(self, args[0])
+    if len(args) == 1 and not kw:
+        d = args[0]
+        if d.__class__ is Dtype:
+            return convert(self, d)
+        if d.__class__ is str and d == "cpu":
+            return self
     d, copy, memory_format = _parse_to(args, dict(kw))
     x = self if d is None else convert(self, d)
     if memory_format is not None and memory_format.name != "preserve_format":
@@ -217,14 +231,9 @@ def convert(x: Any, d: Dtype) -> Any:
     have = x.dtype
     if have is d:
         return x
-    if have.category > d.category or have.itemsize > d.itemsize:  # numbers may not fit
-        if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
-            _warned = True
-            warnings.warn(
-                "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
-            )
-        with np.errstate(all="ignore"):
-            return cast_op(x, d.np)
+    if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
+        _warned = True
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
     return cast_op(x, d.np)
 
 

@@ -90,8 +90,13 @@ def full(
     >>> torch.full((2,), 7)
     tensor([7, 7])
     """
-    check_place(device, pin_memory, layout)
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
     shape = shape_of(size, "full")
+    if fill_value.__class__ is float and dtype is out is None and -1e38 < fill_value < 1e38:
+        a = empty_array(shape, dtypes.get_default_dtype().np)
+        a.fill(fill_value)
+        return made(a, requires_grad)
     value = number(fill_value, "full", "fill_value", 2)
     if dtype is None and out is None:
         d = dtypes.of_scalar(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from ..shapes import normalize_dim
 from .conversion import in_format, numbers_of
 
 __all__ = [
-    "adjoint", "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg",
+    "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg",
     "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel",
 ]  # fmt: skip
 METHODS = (
-    "adjoint apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
+    "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
     "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ ndimension "
     "nelement numel size sparse_dim storage_offset stride"
 )
@@ -26,7 +25,7 @@ _NEVER = (
     "is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan "
     "is_xla is_xpu"
 )
-PROPERTIES = "H T is_cpu itemsize layout mH mT nbytes " + _NEVER
+PROPERTIES = "is_cpu itemsize layout nbytes " + _NEVER
 
 
 def _tensor(x: Any, fn: str) -> Any:
@@ -40,8 +39,13 @@ def _tensor(x: Any, fn: str) -> Any:
 
 def size(self: Any, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension. Source: torch.Tensor.size."""
-    shape = self.shape
-    return shape if dim is None else shape[_dim(dim, len(shape), "size")]
+    if dim is None:
+        return self.shape
+    try:
+        return self._a.shape[dim]
+    except (AttributeError, IndexError, TypeError):
+        shape = self.shape
+        return shape[_dim(dim, len(shape), "size")]
 
 
 def _dim(dim: Any, n: int, fn: str) -> int:
@@ -119,7 +123,10 @@ def data_ptr(self: Any) -> int:
 
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory in order. Source: torch.Tensor.is_contiguous."""
-    a = numbers_of(self, "is_contiguous")
+    try:
+        a = self._a
+    except AttributeError:
+        a = numbers_of(self, "is_contiguous")
     if memory_format is None or memory_format.name == "contiguous_format":
         return bool(a.flags.c_contiguous)
     return in_format(a, memory_format)
@@ -207,78 +214,6 @@ def is_neg(input: Any) -> bool:
 def is_nonzero(input: Any) -> bool:
     """Whether the only element is not zero. Source: torch.is_nonzero."""
     return bool(input)
-
-
-# ------------------------------------------------------------------ transposes
-
-
-def property_T(self: Any) -> Any:
-    """The dimensions in reverse. Source: torch.Tensor.T."""
-    n = self.ndim
-    if n != 2:
-        if n:
-            text = (
-                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
-                "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-                "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
-            )
-        else:
-            text = "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
-        _warn_once(text)
-    return self.permute(tuple(range(n - 1, -1, -1)))
-
-
-_warned: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
-
-
-def _matrices(self: Any, name: str) -> bool:
-    """Whether there is something to transpose; RuntimeError for a vector."""
-    n = self.ndim
-    if n >= 2:
-        return True
-    if n == 1:
-        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    _warn_once(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
-    return False
-
-
-def property_mT(self: Any) -> Any:
-    """The last two dimensions swapped. Source: torch.Tensor.mT."""
-    return self.transpose(-2, -1) if _matrices(self, "mT") else self
-
-
-def property_mH(self: Any) -> Any:
-    """The last two dimensions swapped, conjugated. Source: torch.Tensor.mH."""
-    return _conjugate(self.transpose(-2, -1)) if _matrices(self, "mH") else self
-
-
-def property_H(self: Any) -> Any:
-    """A matrix transposed and conjugated. Source: torch.Tensor.H."""
-    n = self.ndim
-    if n == 0:
-        _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-        return _conjugate(self)
-    if n != 2:
-        hint = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{hint}")
-    return _conjugate(self.transpose(0, 1))
-
-
-def _conjugate(x: Any) -> Any:
-    return x.conj() if x.dtype.is_complex else x
-
-
-def adjoint(input: Any) -> Any:
-    """The last two dimensions swapped, conjugated. Source: torch.adjoint."""
-    if input.ndim == 1:
-        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return _conjugate(input.transpose(-2, -1)) if input.ndim else _conjugate(input)
 
 
 # ------------------------------------------------------------------ element by element

@@ -35,8 +35,7 @@ def fused(a: Any, x: Array, b: Any, d: np.dtype[Any]) -> Array:
         wide = np.float32
     else:
         wide = np.float64
-    with np.errstate(all="ignore"):
-        return (wide(a) * x.astype(wide) + wide(b)).astype(d)
+    return (wide(a) * x.astype(wide) + wide(b)).astype(d)
 
 
 def _numbers(fn: str, **values: Any) -> list[Any]:
@@ -70,9 +69,12 @@ def arange(
     >>> torch.arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
-    check_place(device, pin_memory, layout)
+    if device is not None or pin_memory or layout is not None:
+        check_place(device, pin_memory, layout)
     if end is None:
         start, end = 0, start
+        if end.__class__ is int and end >= 0 and step == 1 and dtype is None and out is None:
+            return made(np.arange(end), requires_grad)
         (end,) = _numbers("arange", end=end)
     start, end, step = _numbers("arange", start=start, end=end, step=step)
     if dtype is None and out is None:
@@ -99,19 +101,17 @@ def _steps(start: Any, step: Any, n: int, d: Dtype) -> Array:
         if start:
             a += start
         return a.astype(d.np, copy=False)
-    one = np.float64 if d.itemsize < 8 else d.np
-    out = fused(step, np.arange(n), start, one).astype(d.np)
-    block = {4: 8, 8: 4}.get(d.itemsize)
-    whole = n // (2 * block) * 2 * block if block else 0
+    if d.itemsize == 8:
+        wide: Any = np.longdouble
+    else:
+        wide = np.float32 if d.itemsize == 2 else np.float64
+    out = (wide(step) * np.arange(n) + wide(start)).astype(d.np)
+    block = {4: 8, 8: 4}.get(d.itemsize, n + 1)
+    whole = n // (2 * block) * 2 * block
     if whole:
-        first = out[:whole:block].copy()
-        for k in np.arange(1, block):
-            out[k:whole:block] = fused(1, first, step * float(k), d.np) if d.itemsize < 8 else _add(first, step, k)
+        first = out[:whole:block].astype(wide)
+        out[:whole] = (first[:, None] + wide(step) * np.arange(block)).astype(d.np).ravel()
     return out
-
-
-def _add(first: Array, step: float, k: int) -> Array:
-    return (first.astype(np.longdouble) + np.longdouble(step) * k).astype(np.float64)
 
 
 def range(
