@@ -129,7 +129,8 @@ def _sum_rows(a: np.ndarray) -> np.ndarray:
     def run(i: int) -> None:
         out[i * step : (i + 1) * step] = row_sum(a[i * step : (i + 1) * step])
 
-    parallel(run, -(-len(a) // step))
+    with one_blas_thread():
+        parallel(run, -(-len(a) // step))
     return out
 
 

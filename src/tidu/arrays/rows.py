@@ -28,39 +28,40 @@ _add_reduce: Any = np.add.reduce
 _max_reduce: Any = np.maximum.reduce
 _vecdot: Any = np.vecdot
 
-_SMALL = 1 << 14  # elements that go through in one piece, on the calling thread
-_DOT = 4096  # elements of one BLAS dot: far from where OpenBLAS would start threads of its own
+_SHARED = 1 << 16  # elements from which the threads share
+_DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
+_NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
 
-_ones: dict[Any, np.ndarray] = {}
-
-
-def _ones_of(dtype: np.dtype) -> np.ndarray:
-    ones = _ones.get(dtype)
-    if ones is None:
-        ones = _ones[dtype] = np.ones(_DOT, dtype)
-    return ones
+_ONES = {kind: np.ones(_DOT, kind) for kind in "fd"}
 
 
 def row_sum(x: np.ndarray) -> np.ndarray:
-    """Sums of a block along axis 1, that axis kept. BLAS sums a row of 16 and more faster than NumPy's pairwise sum."""
+    """Sums of a block along axis 1, that axis kept: for a matrix BLAS's product with ones."""
     return row_dot(x, None)
 
 
 def row_dot(x: np.ndarray, y: Any) -> np.ndarray:
     """Sums of x * y along axis 1, that axis kept; y may be one row; None stands for ones."""
-    n = x.shape[1]
-    if x.ndim == 2 and n >= 16 and x.dtype.char in "fd":
-        ones = _ones_of(x.dtype) if y is None else None
+    kind = x.dtype.char
+    if x.ndim == 2 and (kind == "f" or kind == "d"):
+        n = x.shape[1]
+        vector = _ONES[kind][:n] if y is None else y
         if n <= _DOT:
-            return _vecdot(x, ones[:n] if ones is not None else y)[:, None]
-        # A long row: sums of pieces, then their sum, which keeps the error near that of pairwise summation.
-        starts = range(0, n, _DOT)
+            if vector.ndim == 1:
+                return x.dot(vector)[:, None]
+            return _vecdot(x, y)[:, None] if n > _NARROW else (x * y).dot(_ONES[kind][:n])[:, None]
         parts = [
-            _vecdot(x[:, i : i + _DOT], ones[: n - i] if ones is not None else y[..., i : i + _DOT])
-            for i in starts
+            row_dot(x[:, i : i + _DOT], None if y is None else y[..., i : i + _DOT])
+            for i in range(0, n, _DOT)
         ]
-        return _add_reduce(np.stack(parts, 1), 1, None, None, True)
+        return row_dot(np.concatenate(parts, 1), None)
     return _add_reduce(x if y is None else x * y, 1, None, None, True)
+
+
+def _row_max(x: np.ndarray) -> np.ndarray:
+    if x.ndim == 2 and x.shape[1] <= _NARROW:  # a turned copy costs less than so many short reductions
+        return _max_reduce(np.ascontiguousarray(x.T), 0)[:, None]
+    return _max_reduce(x, 1, None, None, True)
 
 
 def _slabs(a: np.ndarray, axis: int) -> tuple[int, int, int]:
@@ -84,6 +85,10 @@ def _over_blocks(
     a = ins[0]
     item = 4 if half else a.itemsize
     outer = len(a)
+    if a.size <= _SHARED and not half:
+        with quiet():
+            kernel(*([0] if numbered else []), *ins, *outs)
+        return
     line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
     step = step_of(outer, max(1, BLOCK // line), 1)
     cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
@@ -108,11 +113,13 @@ def _over_blocks(
             for result, target in zip(results, targets, strict=True):
                 result[...] = target
 
-    if a.size <= _SMALL:
-        for i in range(len(cuts)):
-            run(i)
+    if a.size <= _SHARED:
+        with quiet():
+            for i in range(len(cuts)):
+                run(i)
     else:
-        parallel(run, len(cuts))
+        with one_blas_thread():
+            parallel(run, len(cuts))
 
 
 def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarray:
@@ -122,11 +129,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
     if a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
-        half = a.dtype.itemsize == 2
-        if a.size <= _SMALL and not half:
-            kernel(*[x.reshape(shape) for x in ins], out.reshape(shape))
-        else:
-            _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], half)
+        _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], a.dtype.itemsize == 2)
     return out
 
 
@@ -137,6 +140,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
 # counts underflowed. It nearly always is so, and saves two of five steps. (One row outside sends its block the
 # careful way.)
 _LEAST, _MOST = 1e-2, 1e4
+_TINY = 1 << 13  # elements up to which looking at the sums costs more than it saves
 
 
 def _within(s: np.ndarray) -> bool:
@@ -145,13 +149,13 @@ def _within(s: np.ndarray) -> bool:
 
 def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
     """out = x - max; return the maximum along axis 1."""
-    m = _max_reduce(x, 1, None, None, True)
+    m = _row_max(x)
     _sub(x, m, out)
     return m
 
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
-    if x.size > _SMALL:
+    if x.size > _TINY:
         exp_scaled(x, 1, out)
         s = row_sum(out)
         if _within(s):
@@ -168,8 +172,10 @@ def softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    np.copyto(out, g)  # to read one cold array while the other is written costs no more than the writing
-    _sub(out, row_dot(out, y), out)
+    if g.size > _SHARED:  # to read one cold array while another is written costs no more than the writing
+        np.copyto(out, g)
+        g = out
+    _sub(g, row_dot(g, y), out)
     _mul(out, y, out)
 
 
@@ -179,7 +185,7 @@ def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
-    if x.size > _SMALL:
+    if x.size > _TINY:
         exp_scaled(x, 1, out)
         s = row_sum(out)
         if _within(s):
@@ -206,14 +212,14 @@ def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarra
 
 
 def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
-    if x.size > _SMALL:
+    if x.size > _TINY:
         e = np.empty_like(x)
         exp_scaled(x, 1, e)
         s = row_sum(e)
         if _within(s):
             _log(s, out)
             return
-    m = _max_reduce(x, 1, None, None, True)
+    m = _row_max(x)
     m = np.where(np.isfinite(m), m, np.zeros((), x.dtype))  # a row of -inf gives -inf, not NaN
     e = x - m
     _log(row_sum(_exp(e, e)), out)
@@ -229,8 +235,7 @@ def logsumexp(a: np.ndarray, axis: int, keepdims: bool = False) -> np.ndarray:
         return np.full(shape, -np.inf, a.dtype)
     flat_shape, out_shape = ((outer, n), (outer, 1)) if inner == 1 else ((outer, n, inner), (outer, 1, inner))
     out = np.empty(out_shape, a.dtype)
-    with quiet():
-        _over_blocks(_logsumexp, [a.reshape(flat_shape)], [out], a.dtype.itemsize == 2)
+    _over_blocks(_logsumexp, [a.reshape(flat_shape)], [out], a.dtype.itemsize == 2)
     return out.reshape(shape)
 
 
@@ -259,13 +264,15 @@ def layer_norm(
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
     def kernel(x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, y: np.ndarray) -> None:
-        np.copyto(y, x)  # to read one cold array while the other is written costs no more than the writing
-        _div(row_sum(y), n, mean)
-        _sub(y, mean, y)
+        if x.size > _SHARED:  # to read one cold array while another is written costs no more than the writing
+            np.copyto(y, x)
+            x = y
+        _div(row_sum(x), n, mean)
+        _sub(x, mean, y)
         _div(row_dot(y, y), n, rstd)
         _add(rstd, eps, rstd)
         np.sqrt(rstd, rstd)
-        np.reciprocal(rstd, rstd)
+        _div(1.0, rstd, rstd)
         _mul(y, rstd, y)
         if w is not None:
             _mul(y, w, y)
@@ -333,8 +340,7 @@ def layer_norm_backward(
 
     if a.size:
         ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
-        with one_blas_thread():
-            _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
+        _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
     shape = a.shape[lead:]
 
     def total(k: int) -> np.ndarray:
