@@ -1,48 +1,221 @@
-"""x[...] and x[...] = v: basic indices as chains of views, tensors of indices and masks as one gather or put.
+"""x[...] and x[...] = v: basic indices as views, tensors of indices and masks as one gather or put.
 
 As in PyTorch, integers, slices, None and Ellipsis are applied first, each as the view op that it is; what remains
-are tensors, which index together.
+are tensors, which index together. `_positions.py` says where they point.
 """
 
 from __future__ import annotations
 
+import operator
+import warnings
 from typing import Any
 
 import numpy as np
 
+from ..core.broadcast import sum_to
 from ..core.inplace import apply_inplace
-from ..core.linear import linear
+from ..core.modes import state
 from ..core.op import Op
+from ..core.promote import number
+from ..core.strided import _overlaps
 from ..core.tensor import Tensor, tensor_of
+from ..core.viewing import view_op
+from ..core.views import live_node
+from ..dtypes import bool_, from_numpy
+from ._positions import accumulate_at, numpy_key, refuse_index, take
 from .dims import unsqueeze
-from .shape import alias
+from .piecewise import checked_number
+from .shape import alias, reshape
 from .windows import select, slice_
 
 __all__ = ["index_put", "index_put_"]
 METHODS = "index_put index_put_"
 
-Index = tuple[Any, ...]  # one entry a dimension: an integer or bool array, or None for all of it
+Indices = list[Any]  # one entry a dimension: a tensor of integers or bools, or None for all of it
+ndarray = np.ndarray
 
 
 def getitem(self: Tensor, key: Any) -> Any:
-    """x[key]. Views for integers, slices, None and Ellipsis; a copy for tensors of indices and masks."""
-    if key.__class__ is int:
-        return _select_first(self, key)
+    """x[key]: a view for integers, slices, None and Ellipsis; a copy for tensors of indices and masks."""
+    kind = key.__class__
+    if kind is int:
+        try:
+            return select(self, 0, key)
+        except IndexError:
+            raise _out_of_range(self, 0, key, 0) from None
+    if kind is not Tensor:
+        plain = _plain_key(key)
+        if plain is not None and _unrecorded(self):
+            try:
+                return _window(self, plain)
+            except IndexError:
+                pass  # the way below says what is wrong in PyTorch's words
     view, indices = _basic(self, key)
     if indices is not None:
-        return index(view, indices)
+        return _gather(view, indices)
     return alias(view) if view is self else view
 
 
-def _select_first(x: Tensor, i: int) -> Any:
-    try:
-        return select(x, 0, i)
-    except IndexError:
-        raise _index_error(x, 0, i, 0) from None
+_window = view_op(
+    "getitem", lambda input, key: input[key], lambda g, shape, key: _window_adjoint(g, shape, key)
+)
 
 
-def _index_error(x: Any, dim: int, i: int, shown: int) -> IndexError:
-    if not x.ndim:
+def _window_adjoint(g: Any, shape: Any, key: Any) -> Any:
+    out = g.new_zeros(shape) if isinstance(g, Tensor) else np.zeros(shape, g.dtype)  # type: ignore[attr-defined]
+    out[key] = g
+    return out
+
+
+def _unrecorded(x: Tensor) -> bool:
+    """Whether a view of `x` is made without a node, so that it may be made in one step."""
+    if not hasattr(x, "_a"):
+        return False
+    return state.record is False or (
+        state.record is True and (x._node if x._view is None else live_node(x)) is None
+    )
+
+
+def _plain_key(key: Any) -> Any:
+    """A key that NumPy understands as PyTorch does, and that gives a view; None for any other."""
+    if key.__class__ is not tuple:
+        key = (key,)
+    dots = False
+    for k in key:
+        kind = k.__class__
+        if kind is int or k is None:
+            continue
+        if kind is slice:
+            step = k.step
+            if step is None or (step.__class__ is int and step > 0):
+                continue
+        elif k is Ellipsis and not dots:
+            dots = True
+            continue
+        return None
+    return key if dots else (*key, Ellipsis)  # with an Ellipsis NumPy returns a view, never a number
+
+
+# ------------------------------------------------------------------ the basic part of a key
+
+
+def _basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
+    """Apply the basic part of a key; return the view and the tensor indices that are left, if any."""
+    if key.__class__ is slice:
+        return _apply_slice(x, 0, key, whole=True), None
+    keys = [_entry(k) for k in _as_tuple(key)]
+    n = len(x.shape)
+    free = n - sum([_dims_taken(k) for k in keys])
+    if free < 0:
+        if not n and len(keys) == 1 and isinstance(keys[0], (int, slice)):
+            if isinstance(keys[0], int):
+                raise _out_of_range(x, 0, 0, 0)
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError(f"too many indices for tensor of dimension {n}")
+    view, dim, seen = x, 0, 0
+    indices: Indices = []
+
+    def index_by(k: Any) -> None:
+        indices.extend([None] * (dim - len(indices)))
+        indices.append(k)
+
+    for k in keys:
+        kind = k.__class__
+        if kind is int:
+            try:
+                view = select(view, dim, k)
+            except IndexError:
+                raise _out_of_range(view, dim, k, seen) from None
+            seen += 1
+        elif kind is slice:
+            view = _apply_slice(view, dim, k)
+            dim, seen = dim + 1, seen + 1
+        elif k is Ellipsis:
+            dim, seen, free = dim + free, seen + free, 0  # a second Ellipsis takes nothing
+        elif k is None:
+            view = unsqueeze(view, dim)
+            dim += 1
+        else:
+            taken = _dims_taken(k)
+            if kind is bool or not taken:
+                view = unsqueeze(view, dim)
+                k = tensor_of(np.array([k])) if kind is bool else reshape(k, (1,))
+            index_by(k)
+            # A mask of several dimensions is one entry, but stands for as many dimensions.
+            indices.extend([_COVERED] * (taken - 1))
+            dim, seen = dim + max(taken, 1), seen + taken
+    if not indices:
+        return view, None
+    return view, [k for k in indices if k is not _COVERED]
+
+
+_COVERED = object()
+
+
+def _as_tuple(key: Any) -> Any:
+    """A key as a tuple. A short list that holds more than numbers is taken for one, as NumPy once did."""
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and len(key) < 32:
+        for k in key:
+            if k is None or k is Ellipsis or isinstance(k, (Tensor, slice, list, tuple, range, ndarray)):
+                return key
+    return (key,)
+
+
+def _dims_taken(k: Any) -> int:
+    kind = k.__class__
+    if kind is int or kind is slice:
+        return 1
+    if k is None or k is Ellipsis or kind is bool:
+        return 0
+    return len(k.shape) if k.dtype.category == 0 else 1
+
+
+def _entry(k: Any) -> Any:
+    """One entry of a key: an int, slice, None, Ellipsis, bool, or a tensor of integers or bools."""
+    kind = k.__class__
+    if kind is int or kind is slice or k is None or k is Ellipsis or kind is bool:
+        return k
+    if isinstance(k, Tensor):
+        return _index_tensor(k)
+    if isinstance(k, np.bool_):
+        return bool(k)
+    if isinstance(k, ndarray):
+        return _index_tensor(tensor_of(k))
+    if isinstance(k, str):
+        raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
+    if isinstance(k, (list, tuple, range)):
+        a = np.asarray([v.numpy() if isinstance(v, Tensor) else v for v in k])
+        return tensor_of(a if a.dtype.kind == "b" and a.size else a.astype(np.int64))
+    if isinstance(k, float) or not hasattr(k, "__index__"):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            f"{type(k).__name__})"
+        )
+    return operator.index(k)
+
+
+def _index_tensor(t: Any) -> Any:
+    name = t.dtype.name
+    if name == "bool":
+        return t
+    if name == "uint8":
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            UserWarning,
+            stacklevel=5,
+        )
+        return t.to(bool_)
+    if name not in ("int64", "int32"):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if not len(t.shape) and hasattr(t, "_a"):
+        return int(t._a)
+    return t
+
+
+def _out_of_range(x: Any, dim: int, i: int, shown: int) -> IndexError:
+    if not len(x.shape):
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
@@ -50,285 +223,290 @@ def _index_error(x: Any, dim: int, i: int, shown: int) -> IndexError:
     return IndexError(f"index {i} is out of bounds for dimension {shown} with size {x.shape[dim]}")
 
 
-def _basic(x: Tensor, key: Any) -> tuple[Tensor, Index | None]:
-    """Apply the basic part of a key; return the view and the tensor indices that are left, if any."""
-    keys = key if isinstance(key, tuple) else (key,)
-    keys = tuple(_as_index(k) for k in keys)
-    taken = sum(_dims_taken(k) for k in keys)
-    if taken > x.ndim:
-        if not x.ndim:
-            raise _index_error(x, 0, 0, 0)
-        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
-    view, dim, seen = x, 0, 0
-    indices: dict[int, Any] = {}
-    for k in keys:
-        if k is None:
-            view = unsqueeze(view, dim)
-            dim += 1
-        elif k is Ellipsis:
-            dim += x.ndim - taken
-            seen += x.ndim - taken
-            taken = x.ndim  # a second Ellipsis takes nothing
-        elif isinstance(k, slice):
-            view = _apply_slice(view, dim, k)
-            dim, seen = dim + 1, seen + 1
-        elif isinstance(k, int) and not isinstance(k, bool):
-            try:
-                view = select(view, dim, k)
-            except IndexError:
-                raise _index_error(view, dim, k, seen) from None
-            seen += 1
-        elif isinstance(k, bool):
-            view = unsqueeze(view, dim)
-            indices[dim] = np.array([k])
-            dim += 1
-        else:
-            indices[dim] = k
-            dim, seen = dim + max(_dims_taken(k), 1), seen + _dims_taken(k)
-            if not k.ndim:  # a 0-d mask
-                view = unsqueeze(view, dim - 1)
-                indices[dim - 1] = k.reshape(1)
-    if not indices:
-        return view, None
-    return view, tuple(indices.get(d) for d in range(max(indices) + 1))
-
-
-def _dims_taken(k: Any) -> int:
-    if k is None or k is Ellipsis or isinstance(k, bool):
-        return 0
-    if isinstance(k, np.ndarray):
-        return k.ndim if k.dtype == np.bool_ else 1
-    return 1
-
-
-def _as_index(k: Any) -> Any:
-    """One entry of a key: an int, slice, None, Ellipsis, bool, or an array of integers or bools."""
-    if k is None or k is Ellipsis or isinstance(k, (int, slice)):
-        return k
-    if isinstance(k, Tensor):
-        a = k._a
-    elif isinstance(k, (np.ndarray, np.generic)):
-        a = np.asarray(k)
-    elif isinstance(k, (list, tuple, range)):
-        a = np.asarray([_plain(v) for v in k])
-        if a.size == 0:
-            a = a.astype(np.int64)
-    elif hasattr(k, "__index__"):
-        return k.__index__()
-    else:
-        raise TypeError(
-            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-            f"{type(k).__name__})"
-        )
-    if a.dtype.kind == "b":
-        return a
-    if a.dtype == np.uint8 and isinstance(k, Tensor):
-        return a.astype(np.bool_)
-    if a.dtype.kind not in "iu":
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return int(a) if not a.ndim else a
-
-
-def _plain(v: Any) -> Any:
-    return v._a if isinstance(v, Tensor) else v
-
-
-def _apply_slice(x: Tensor, dim: int, s: slice) -> Tensor:
-    if s.start is None and s.stop is None and s.step is None:
+def _apply_slice(x: Any, dim: int, s: slice, whole: bool = False) -> Any:
+    """x sliced along a dimension; itself for a slice that takes everything, unless `whole` wants a view of it."""
+    if not len(x.shape):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    start, stop, step = s.start, s.stop, s.step
+    if start is None and stop is None and step is None and not whole:
         return x
-    step = 1 if s.step is None else _integer(s.step)
+    step = 1 if step is None else _integer(step)
     if step <= 0:
-        raise ValueError("step must be greater than zero")
-    start = None if s.start is None else _integer(s.start)
-    stop = None if s.stop is None else _integer(s.stop)
-    first, last, _ = slice(start, stop, step).indices(x.shape[dim])
-    if step == 1 and first == 0 and last == x.shape[dim]:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+    n = x.shape[dim]
+    start = None if start is None else _integer(start)
+    stop = None if stop is None else _integer(stop)
+    first, last, _ = slice(start, stop).indices(n)
+    if step == 1 and first == 0 and last == n and not whole:
         return x
-    return slice_(x, dim, first, max(last, first), step)  # type: ignore[no-any-return]
+    return slice_(x, dim, first, max(last, first), step)
 
 
 def _integer(v: Any) -> int:
-    if isinstance(v, Tensor):
-        return int(v.item())  # type: ignore[attr-defined]
+    if v.__class__ is int:
+        return v
     if not hasattr(v, "__index__"):
         raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return int(v.__index__())
+    return operator.index(v)
 
 
 # ------------------------------------------------------------------ tensors of indices
 
 
-def numpy_index(indices: Index, shape: Any) -> tuple[Any, ...]:
-    """The indices as NumPy takes them, checked against the shape."""
-    at = 0
-    full: list[Any] = []
-    for k in indices:
-        if k is None:
-            full.append(slice(None))
-            at += 1
-            continue
-        if k.dtype == np.bool_:
-            for i, n in enumerate(k.shape):
-                if n != shape[at + i]:
-                    raise IndexError(
-                        f"The shape of the mask {list(k.shape)} at index {i} does not match the shape of the indexed "
-                        f"tensor {list(shape)} at index {at + i}"
-                    )
-            at += k.ndim
-        else:
-            n = shape[at]
-            if k.size and ((k < -n).any() or (k >= n).any()):
-                bad = int(k[(k < -n) | (k >= n)].flat[0])
-                raise IndexError(f"index {bad} is out of bounds for dimension {at} with size {n}")
-            at += 1
-        full.append(k)
-    _check_broadcast([k.nonzero()[0] if k.dtype == np.bool_ else k for k in indices if k is not None])
-    return tuple(full)
+def _gather(x: Any, indices: Indices) -> Any:
+    for dim, k in enumerate(indices):
+        if k is not None:
+            return _take(x, k, dim) if dim == len(indices) - 1 else index(x, indices)
+    return alias(x)
 
 
-def _check_broadcast(ks: list[Any]) -> None:
+# One tensor that indexes one dimension: most of what programs do, on the direct path of an op.
+_take = Op(
+    "index.one",
+    lambda input, k, dim: take(input, k, dim),
+    vjp={"input": lambda g, input_shape, k, dim: take_adjoint(g, input_shape, k, dim)},
+    jvp={"input": lambda t, k, dim: _take(t, k, dim)},
+    tensors=("input", "k"),
+    node="IndexBackward0",
+    out_arg=False,
+).call
+take_adjoint = Op(
+    "index_backward.one",
+    lambda input, shape, k, dim: accumulate_at(None, shape, [None] * dim + [k], input),
+    vjp={"input": lambda g, k, dim: _take(g, k, dim)},
+    jvp={"input": lambda t, shape, k, dim: take_adjoint(t, shape, k, dim)},
+    tensors=("input", "k"),
+    node="IndexPutBackward0",
+    out_arg=False,
+).call
+
+
+def _index(input: Any, indices: Indices) -> Any:
+    key = numpy_key(indices, input.shape)
     try:
-        np.broadcast_shapes(*[k.shape for k in ks])
-    except ValueError:
-        raise IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + ", ".join(str(list(k.shape)) for k in ks)
-        ) from None
+        r = input[key]
+    except IndexError:
+        refuse_index(indices, input.shape)
+        raise
+    return np.ascontiguousarray(r) if r.ndim else np.asarray(r)
 
 
-def _index(input: Any, indices: Index) -> Any:
-    r = input[numpy_index(indices, input.shape)]
-    return r if isinstance(r, np.ndarray) else np.asarray(r)
-
-
-def _index_backward(input: Any, shape: tuple[int, ...], indices: Index) -> Any:
-    out = np.zeros(shape, input.dtype)
-    accumulate_at(out, numpy_index(indices, shape), input)
-    return out
-
-
-def accumulate_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
-    """out[key] += values, where a place named several times gets the sum."""
-    if all(isinstance(k, slice) or k.dtype == np.bool_ for k in key) and sum(not isinstance(k, slice) for k in key) == 1:
-        out[key] += values
-        return
-    if not isinstance(key[0], slice) and len(key) == 1 and np.shape(values) == key[0].shape + out.shape[1:]:
-        from ..arrays.gather import add_rows
-
-        out += add_rows(out.shape[0], key[0], values)
-        return
-    np.add.at(out, key, values)
-
-
-index = linear(
-    "index", _index, lambda g, input_shape, indices: index_adjoint(g, input_shape, indices), out_arg=False
-)  # fmt: skip
-index_adjoint = linear(
-    "index_backward", _index_backward, lambda g, indices: index(g, indices), node="IndexPutBackward0", out_arg=False
-)  # fmt: skip
+index = Op(
+    "index",
+    _index,
+    vjp={"input": lambda g, input_shape, indices: index_adjoint(g, input_shape, indices)},
+    jvp={"input": lambda t, indices: index(t, indices)},
+    tensors=("input", "indices"),
+    lists=("indices",),
+    out_arg=False,
+).call
+index_adjoint = Op(
+    "index_backward",
+    lambda input, shape, indices: accumulate_at(None, shape, indices, input),
+    vjp={"input": lambda g, indices: index(g, indices)},
+    jvp={"input": lambda t, shape, indices: index_adjoint(t, shape, indices)},
+    tensors=("input", "indices"),
+    lists=("indices",),
+    node="IndexPutBackward0",
+    out_arg=False,
+).call
 
 
 # ------------------------------------------------------------------ writing
 
 
-def _index_put(input: Any, indices: Index, values: Any, accumulate: bool = False) -> Any:
-    out = input.copy()
-    key = numpy_index(indices, input.shape)
-    values = values.astype(input.dtype) if values.dtype != input.dtype else values
-    target = out[key].shape
-    if values.shape != target:
-        try:
-            values = np.broadcast_to(values, target)
-        except ValueError:
-            raise RuntimeError(
-                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-                f"shape {list(target)}"
-            ) from None
-    if accumulate:
-        accumulate_at(out, key, values)
-    else:
-        out[key] = values
+def _index_put(input: Any, indices: Indices, values: Any, accumulate: bool = False) -> Any:
+    if (
+        values.dtype != input.dtype
+        and values.size == 1
+        and [k.dtype.kind for k in indices if k is not None] == ["b"]
+    ):
+        values = values.astype(input.dtype)  # one value behind a mask fills it, converted
+    if values.dtype != input.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {from_numpy(input.dtype).legacy} for the "
+            f"destination and {from_numpy(values.dtype).legacy} for the source."
+        )
+    out = input.copy("K")
+    put_at(out, indices, values, accumulate)
     return out
 
 
-def _index_put_values(g: Any, indices: Index, values_shape: tuple[int, ...]) -> Any:
-    from ..core.broadcast import sum_to
+def put_at(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
+    """Write (or add) values at indices into an array; all is checked before anything is written."""
+    key = numpy_key(indices, out.shape)
+    if not accumulate:
+        try:
+            out[key] = values
+            return
+        except (IndexError, ValueError):
+            pass
+    try:
+        target = np.broadcast_to(np.empty((), bool), out.shape)[key].shape
+    except IndexError:
+        refuse_index(indices, out.shape)
+        raise
+    lead = values.ndim - len(target)
+    if lead > 0 and values.shape[:lead] == (1,) * lead:  # leading ones do not count
+        values = values.reshape(values.shape[lead:])
+    try:
+        values = np.broadcast_to(values, target)
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(target)}"
+        ) from None
+    if accumulate:
+        accumulate_at(out, out.shape, indices, values)
+    else:
+        out[key] = values
 
-    return sum_to(index(g, indices), values_shape)
+
+def _values_cotangent(g: Any, indices: Indices, values_shape: tuple[int, ...]) -> Any:
+    g = index(g, indices)
+    lead = len(values_shape) - len(g.shape)
+    return reshape(sum_to(g, values_shape[lead:]), values_shape) if lead > 0 else sum_to(g, values_shape)
 
 
+clear = Op(
+    "index_clear",
+    lambda input, indices: _index_put(input, indices, np.zeros((), input.dtype)),
+    vjp={"input": lambda g, indices: clear(g, indices)},
+    jvp={"input": lambda t, indices: clear(t, indices)},
+    tensors=("input", "indices"),
+    lists=("indices",),
+    node="IndexPutBackward0",
+    out_arg=False,
+).call
 _put = Op(
     "index_put",
     _index_put,
     vjp={
         "input": lambda g, indices, accumulate: g if accumulate else clear(g, indices),
-        "values": _index_put_values,
+        "values": _values_cotangent,
     },
-    jvp="linear",
-    tensors=("input", "values"),
-    out_arg=False,
-)
-clear = linear(
-    "index_clear",
-    lambda input, indices: _index_put(input, indices, np.zeros((), input.dtype)),
-    lambda g, indices: clear(g, indices),
-    node="IndexPutBackward0",
+    jvp={
+        "input": lambda t, indices, accumulate: t if accumulate else clear(t, indices),
+        "values": lambda t, input, indices: _put.call(input.new_zeros(tuple(input.shape)), indices, t, True),
+    },
+    tensors=("input", "indices", "values"),
+    lists=("indices",),
     out_arg=False,
 )
 
 
-def _tensor_indices(input: Any, indices: Any) -> Index:
-    return tuple(None if k is None else _at_least_1d(_as_index(k)) for k in indices)
+def _put_indices(input: Any, indices: Any, values: Any, fn: str) -> Indices:
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"{fn}(): argument 'indices' (position 2) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{fn}(): argument 'values' (position 3) must be Tensor, not {type(values).__name__}")
+    for i, k in enumerate(indices):
+        if k is not None and not isinstance(k, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(k).__name__}")
+    got = [_at_least_1d(k) for k in indices]
+    taken = sum([max(_dims_taken(k), 1) if k is not None else 1 for k in got])
+    if taken > len(input.shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(input.shape)} (got {taken})")
+    return got
 
 
 def _at_least_1d(k: Any) -> Any:
-    return np.asarray(k) if isinstance(k, int) else k
+    if k is None:
+        return None
+    k = _index_tensor(k)
+    return tensor_of(np.asarray(k)) if k.__class__ is int else k
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Any:
     """A copy of `input` with `values` put (or added) at `indices`, a tuple of tensors. Source: torch.index_put."""
-    return _put.call(input, _tensor_indices(input, indices), values, accumulate)
+    return _put.call(input, _put_indices(input, indices, values, "index_put"), values, accumulate)
 
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Any:
     """Put (or add) `values` at `indices`, a tuple of tensors, in place. Source: torch.Tensor.index_put_."""
-    return apply_inplace(_put, (input, _tensor_indices(input, indices), values, accumulate))
+    indices = _put_indices(input, indices, values, "index_put_")
+    if _writes_directly(input, values) and input._a.dtype is values._a.dtype:
+        put_at(input._a, [k if k is None else k._a for k in indices], values._a, accumulate)
+        input._v[0] += 1
+        return input
+    return apply_inplace(_put, (input, indices, values, accumulate))
+
+
+def _writes_directly(x: Any, value: Any) -> bool:
+    """Whether a write of `value` into `x` is not recorded, and nothing stands against it."""
+    a = getattr(x, "_a", None)
+    if a is None or x._v.__class__ is not list:
+        return False
+    if state.grad and (x._node if x._view is None else live_node(x)) is not None:
+        return False
+    if not a.flags.forc and _overlaps(a.shape, a.strides):
+        return False
+    if value.__class__ is Tensor:
+        return not state.grad or (value._node if value._view is None else live_node(value)) is None
+    return True
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """x[key] = value, recorded as a write into x."""
-    view, indices = _basic(self, key)
+    kind = value.__class__
+    if _writes_directly(self, value):
+        plain = (key, ...) if key.__class__ is int else _plain_key(key)
+        if plain is not None:
+            a = self._a
+            try:
+                if kind is float or kind is int:
+                    letter = a.dtype.kind
+                    if letter == "f" and -1e18 < value < 1e18 or kind is int and letter == "i":
+                        a[plain] = value
+                        self._v[0] += 1
+                        return
+                elif kind is Tensor and value._a.dtype is a.dtype:
+                    a[plain] = value._a
+                    self._v[0] += 1
+                    return
+            except (IndexError, ValueError, OverflowError):
+                pass
     if not isinstance(value, Tensor):
         value = _value(value, self)
-    if indices is None:
-        shape = tuple(value.shape)
-        while len(shape) > view.ndim and shape[0] == 1:  # leading ones do not count
-            shape = shape[1:]
-        if shape != tuple(value.shape):
-            value = value.reshape(shape)  # type: ignore[attr-defined]
-        view.copy_(value)  # type: ignore[attr-defined]
+    if key is False:
         return
-    apply_inplace(_put, (view, indices, value, False))
+    view, indices = _basic(self, key)
+    if indices is None:
+        _copy_into(view, value)
+        return
+    index_put_(view, indices, value)
 
 
-def _value(value: Any, x: Tensor) -> Tensor:
-    if isinstance(value, (bool, int, float, complex)):
-        from ..core.promote import number
-        from ..dtypes import COMPLEX
-
-        if isinstance(value, complex) and x.dtype.category < COMPLEX:
-            raise RuntimeError(f"value cannot be converted to type {x.dtype.name} without overflow")
-        if x.dtype.category < 2 and isinstance(value, float):
-            value = int(value)
-        return tensor_of(number(value, x.dtype))
-    if isinstance(value, (np.ndarray, np.generic)):
-        return tensor_of(np.asarray(value))
-    raise TypeError(f"can't assign a {type(value).__name__} to a {_type_word(x)}")
+def _copy_into(view: Any, value: Any) -> None:
+    shape, target = tuple(value.shape), tuple(view.shape)
+    if shape != target and shape:
+        lead = 0
+        while lead < len(shape) and shape[lead] == 1:  # leading ones do not count
+            lead += 1
+        if lead:
+            value = reshape(value, shape[lead:])
+        if shape[lead:] != target:
+            value = value.expand(target)  # type: ignore[attr-defined]
+    view.copy_(value)  # type: ignore[attr-defined]
 
 
-def _type_word(x: Tensor) -> str:
-    return f"torch.{x.dtype.legacy}Tensor"
+def _value(value: Any, x: Any) -> Tensor:
+    if isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
+        if type(value) is int and not -(2**63) <= value < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        return tensor_of(number(checked_number(value, x.dtype), x.dtype))
+    raise TypeError(f"can't assign a {_full_name(value)} to a torch.{x.dtype.legacy}Tensor")
 
 
-OPERATORS = {"__getitem__": getitem, "__setitem__": setitem}
+def _full_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
+
+def _no_deleting(self: Any, key: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+OPERATORS = {"__getitem__": getitem, "__setitem__": setitem, "__delitem__": _no_deleting}

@@ -1,0 +1,126 @@
+"""Where tensors of indices and masks point, over arrays: reading, and adding, at those places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays.gather import add_rows, take_rows
+
+Indices = list[Any]  # one entry a dimension: an array of integers or bools, or None for all of it
+
+
+def numpy_key(indices: Indices, shape: Any) -> tuple[Any, ...]:
+    """The indices as NumPy takes them."""
+    return tuple([slice(None) if k is None else k for k in indices])
+
+
+def refuse_index(indices: Indices, shape: Any) -> None:
+    """Raise PyTorch's IndexError for indices that NumPy has refused."""
+    at = 0
+    for k in indices:
+        if k is None:
+            at += 1
+        elif k.dtype == np.bool_:
+            for i, n in enumerate(k.shape):
+                if n != shape[at + i]:
+                    raise IndexError(
+                        f"The shape of the mask {list(k.shape)} at index {i} does not match the shape of the indexed "
+                        f"tensor {list(shape)} at index {at + i}"
+                    ) from None
+            at += k.ndim
+        else:
+            n = shape[at]
+            outside = (k < -n) | (k >= n)
+            if outside.any():
+                bad = int(k[outside].flat[0])
+                raise IndexError(f"index {bad} is out of bounds for dimension {at} with size {n}") from None
+            at += 1
+    ks = [k.nonzero()[0] if k.dtype == np.bool_ else k for k in indices if k is not None]
+    try:
+        np.broadcast_shapes(*[k.shape for k in ks])
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(k.shape)) for k in ks)
+        ) from None
+
+
+def take(a: Any, k: Any, dim: int) -> Any:
+    """What one array of indices, or a mask, takes out of a dimension (a mask: out of as many as it has)."""
+    try:
+        if k.dtype == np.bool_:
+            return np.ascontiguousarray(a[(*(slice(None),) * dim, k)]) if dim else a[k]
+        if dim == 0:
+            return np.asarray(take_rows(a, k))
+        return a.take(k, dim)
+    except IndexError:
+        refuse_index([None] * dim + [k], a.shape)
+        raise
+
+
+def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: Any) -> Any:
+    """out[indices] += values, where a place named several times gets the sum; `out` None stands for zeros.
+
+    The indexed dimensions are moved to the front and made one, so that what remains is adding rows by their numbers.
+    """
+    dims, arrays, spread = _integer_indices(indices)
+    only_mask = len(dims) and sum(k is not None for k in indices) == 1 and _is_mask(indices)
+    if only_mask:  # no place twice
+        if out is None:
+            out = np.zeros(shape, values.dtype)
+            out[numpy_key(indices, shape)] = values
+        else:
+            out[numpy_key(indices, shape)] += values
+        return out
+    arrays = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
+    number = _row_numbers(arrays, [shape[d] for d in dims])
+    k = arrays[0].ndim
+    first = dims[0] if spread is False else 0
+    moved = np.moveaxis(values, tuple(range(first, first + k)), tuple(range(k))) if first else values
+    rest = [d for d in range(len(shape)) if d not in dims]
+    rows = 1
+    for d in dims:
+        rows *= shape[d]
+    moved = moved.reshape((number.size, *[shape[d] for d in rest]))
+    sums = add_rows(rows, number.reshape(-1), np.ascontiguousarray(moved))
+    sums = sums.reshape([shape[d] for d in dims] + [shape[d] for d in rest])
+    back = np.argsort(dims + rest)
+    sums = sums.transpose(back)
+    if out is None:
+        return np.ascontiguousarray(sums) if sums.ndim else sums
+    out += sums.astype(out.dtype, copy=False)
+    return out
+
+
+def _is_mask(indices: Indices) -> bool:
+    return any(k is not None and k.dtype == np.bool_ for k in indices)
+
+
+def _integer_indices(indices: Indices) -> tuple[list[int], list[Any], bool]:
+    """The indexed dimensions, an integer array for each, and whether slices lie between them."""
+    dims: list[int] = []
+    arrays: list[Any] = []
+    at = 0
+    for k in indices:
+        if k is None:
+            at += 1
+            continue
+        parts = k.nonzero() if k.dtype == np.bool_ else (k,)
+        for p in parts:
+            dims.append(at)
+            arrays.append(p)
+            at += 1
+    return dims, arrays, dims != list(range(dims[0], dims[0] + len(dims)))
+
+
+def _row_numbers(arrays: Any, sizes: list[int]) -> Any:
+    number: Any = 0
+    for a, n in zip(arrays, sizes, strict=True):
+        if a.size and ((a < -n) | (a >= n)).any():
+            raise IndexError(
+                f"index {int(a[(a < -n) | (a >= n)].flat[0])} is out of bounds for dimension 0 with size {n}"
+            )
+        number = number * n + np.where(a < 0, a + n, a)
+    return np.asarray(number, np.int64)
