@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..core.tensor import Tensor as Variable
 from ..core.tensor import Tensor as _Tensor
 from .backward import backward, grad, tensor_backward
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 
 _Tensor.backward = tensor_backward  # type: ignore[attr-defined]
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = ["Function", "detect_anomaly", "set_detect_anomaly", "Variable", "backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+
+
+def __getattr__(name: str) -> Any:
+    lazy = {
+        "anomaly_mode": "", "forward_ad": "", "functional": "", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
+        "graph": "", "profiler": "", "variable": "", "grad_mode": "",
+    }  # fmt: skip
+    if name in lazy:
+        from importlib import import_module
+
+        module = import_module("." + (lazy[name] or name), __name__)
+        value = getattr(module, name) if lazy[name] else module
+        globals()[name] = value
+        return value
+    from ..aliasing import missing_name
+
+    raise missing_name(__name__, name)
