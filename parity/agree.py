@@ -27,13 +27,16 @@ TORCH = Side("torch")
 def run(text: str, lib: Any) -> Any:
     """Execute the text and give the value of its last expression, or `Raised`."""
     tree = ast.parse(text)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    value = ast.Expression(last.value) if isinstance(last, ast.Expr) else None
+    if value is not None:
+        tree.body.pop()
     scope: dict[str, Any] = {"torch": lib, "np": np, "math": math, "operator": operator, "pickle": pickle}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             exec(compile(tree, "<program>", "exec"), scope)
-            return None if last is None else eval(compile(ast.Expression(last.value), "<program>", "eval"), scope)
+            return None if value is None else eval(compile(value, "<program>", "eval"), scope)
         except Exception as error:
             return raised(error)
 
@@ -45,7 +48,9 @@ def agree(side: Side, text: str, strides: bool = True, error: bool | None = None
     compare_or_show(text, expected, lambda: snapshot(side, run(text, side.lib)), strides, scale)
 
 
-def compare_or_show(text: str, expected: Any, got: Callable[[], Any], strides: bool = True, scale: float = 1.0) -> None:
+def compare_or_show(
+    text: str, expected: Any, got: Callable[[], Any], strides: bool = True, scale: float = 1.0
+) -> None:
     try:
         compare(expected, got(), strides=strides, scale=scale)
     except Mismatch as error:

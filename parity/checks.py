@@ -25,9 +25,20 @@ from .transplant import Transplant
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
 
 CHECKS = ("value", "dtype", "grad", "grad2", "forward", "vmap", "inplace", "out", "errors")
-EXTRA = ("messages", "refused", "layout", "graph", "memory")  # reported beside the others; an entry is whole without them
+EXTRA = ("messages", "refused", "layout", "graph", "memory")  # reported too; an entry is whole without them
 
-SMALL_DTYPES = ("float32", "int64", "bool", "float16", "bfloat16", "complex64", "int32", "uint8", "int8", "int16")
+SMALL_DTYPES = (
+    "float32",
+    "int64",
+    "bool",
+    "float16",
+    "bfloat16",
+    "complex64",
+    "int32",
+    "uint8",
+    "int8",
+    "int16",
+)
 COUNTS = {
     "value": 24,
     "dtype": 3,
@@ -148,7 +159,9 @@ class Case:
     on_torch: Callable[[Bench, Any], Any]
     on_lib: Callable[[Bench, Any], Any]
     judge: Callable[[Any, Any], None]
-    errors: str = ""  # "": an error of PyTorch's means no case; "too": it is to be matched; "only": nothing else is
+    errors: str = (
+        ""  # "": an error of PyTorch's means no case; "too": it is to be matched; "only": nothing else is
+    )
     numbers: bool = True
 
 
@@ -164,7 +177,9 @@ class Cases:
     def __iter__(self) -> Iterator[Case]:
         return getattr(self, f"_{self.check}")()
 
-    def _case(self, label: str, sample: Any, program: Any, on_lib: Any = None, judge: Any = None, **more: Any) -> Case:
+    def _case(
+        self, label: str, sample: Any, program: Any, on_lib: Any = None, judge: Any = None, **more: Any
+    ) -> Case:
         judge = judge or self.judge()
         more.setdefault("numbers", self.entry.name not in scope.NO_VALUES)
         return Case(
@@ -215,7 +230,9 @@ class Cases:
             dtype = getattr(torch, name)
             if dtype in self.entry.dtypes and dtype not in main:
                 for sample in samples(self.entry, dtype, self.count):
-                    program = programs.gauge_free_value if self.entry.full_name in scope.GAUGE else programs.value
+                    program = (
+                        programs.gauge_free_value if self.entry.full_name in scope.GAUGE else programs.value
+                    )
                     yield self._case(name, sample, program, judge=self.judge(widen=8.0))
         self.empty = "no other dtype"
 
@@ -264,7 +281,9 @@ class Cases:
         for dtype in self.main_dtypes(grad=grad) or self.main_dtypes():
             for sample in samples(self.entry, dtype, self.count, grad=grad and dtype.is_floating_point):
                 if isinstance(sample.input, torch.Tensor):
-                    yield self._case(str(dtype), sample, programs.inplace, errors="too", judge=self._or_same_error())
+                    yield self._case(
+                        str(dtype), sample, programs.inplace, errors="too", judge=self._or_same_error()
+                    )
 
     def _out(self) -> Iterator[Case]:
         self.empty = "no out= in torch"
@@ -336,14 +355,18 @@ class Cases:
         """Strides of fresh results."""
         for dtype in self.main_dtypes()[:1]:
             for sample in samples(self.entry, dtype, self.count):
-                yield self._case("layout", sample, programs.value, judge=self.judge(strides=True), numbers=False)
+                yield self._case(
+                    "layout", sample, programs.value, judge=self.judge(strides=True), numbers=False
+                )
 
 
 def missing_name(error: Exception) -> str:
     """What the library lacks, if that is what the error is about."""
     if isinstance(error, Missing):
         return str(error)
-    found = re.match(r"(?:module '(?:tidu|torch)(\.\S+)?'|'(Tensor)' object) has no attribute '(\w+)'", str(error))
+    found = re.match(
+        r"(?:module '(?:tidu|torch)(\.\S+)?'|'(Tensor)' object) has no attribute '(\w+)'", str(error)
+    )
     if not found or not isinstance(error, AttributeError):
         return ""
     return MISSING + ".".join(filter(None, ((found[1] or "").lstrip("."), found[2], found[3])))

@@ -40,10 +40,11 @@ def run(jobs: int, names: list[str], work: Callable[[str], Any]) -> Iterator[tup
     for _ in range(min(jobs, len(names))):
         start()
     while busy:
+        pipe: Any
         for pipe in multiprocessing.connection.wait(list(busy)):
             process, name = busy.pop(pipe)
             try:
-                result = pipe.recv()  # type: ignore[attr-defined]
+                result = pipe.recv()
             except EOFError:
                 process.join()
                 yield name, None

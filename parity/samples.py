@@ -89,5 +89,9 @@ def summary(sample: Any) -> str:
             return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
         return repr(value)
 
-    parts = [show(sample.input), *map(show, sample.args), *(f"{k}={show(v)}" for k, v in sample.kwargs.items())]
+    parts = [
+        show(sample.input),
+        *map(show, sample.args),
+        *(f"{k}={show(v)}" for k, v in sample.kwargs.items()),
+    ]
     return "(" + ", ".join(parts) + ")"

@@ -329,7 +329,8 @@ torch.ones(2).tolist() == [1.0, 1.0]
 PROGRAMS = """
 torch.set_default_dtype(torch.float64)
 try:
-    r = [torch.tensor([1.5]), torch.ones(2), torch.arange(0, 1, 0.5), torch.tensor(1j), torch.ones(1) * 2.5, torch.arange(3) / 2]
+    r = [torch.tensor([1.5]), torch.ones(2), torch.arange(0, 1, 0.5), torch.tensor(1j), torch.ones(1) * 2.5]
+    r.append(torch.arange(3) / 2)
 finally:
     torch.set_default_dtype(torch.float32)
 r
@@ -360,7 +361,8 @@ n = t.numpy()
 [n.strides, n.flags.c_contiguous]
 ---
 x = torch.ones(2)
-[torch.as_tensor(x) is x, torch.tensor(x) is x, x.to(torch.float32) is x, x.cpu() is x, x.float() is x, x.double() is x, x.contiguous() is x, x.type(torch.float32) is x]
+same = [torch.as_tensor(x), torch.tensor(x), x.to(torch.float32), x.cpu(), x.float(), x.double(), x.contiguous()]
+[s is x for s in (*same, x.type(torch.float32))]
 ---
 x = torch.arange(3.0, requires_grad=True)
 y = np.sin(x) if False else torch.sin(x)
