@@ -10,6 +10,7 @@ from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
+from . import autograd
 from . import layouts as _layouts
 from . import methods as _methods
 from . import settings as _settings
@@ -22,12 +23,10 @@ from .core.modes import (
     no_grad,
     set_grad_enabled,
 )
-from .core.promote import result_type
 from .core.tensor import Tensor
 from .devices import device
 from .dtypes import (
     bfloat16,
-    bool_ as bool,
     can_cast,
     cdouble,
     cfloat,
@@ -39,7 +38,6 @@ from .dtypes import (
     float16,
     float32,
     float64,
-    float_ as float,
     get_default_dtype,
     half,
     iinfo,
@@ -47,7 +45,6 @@ from .dtypes import (
     int16,
     int32,
     int64,
-    int_ as int,
     long,
     promote_types,
     set_default_dtype,
@@ -57,9 +54,17 @@ from .dtypes import (
     uint32,
     uint64,
 )
+from .dtypes import (
+    bool_ as bool,
+)
+from .dtypes import (
+    float_ as float,
+)
+from .dtypes import (
+    int_ as int,
+)
 from .shapes import Size
 from .version import __version__
-from . import autograd
 
 newaxis = None
 globals().update({_name: getattr(_layouts, _name) for _name in _layouts.NAMES})
@@ -77,7 +82,7 @@ _LATER = {
         "legacy": (
             "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
             "DoubleStorage DoubleTensor FloatStorage FloatTensor HalfStorage HalfTensor IntStorage IntTensor "
-            "LongStorage LongTensor ShortStorage ShortTensor TypedStorage UntypedStorage is_storage "
+            "LongStorage LongTensor ShortStorage Storage ShortTensor TypedStorage UntypedStorage is_storage "
             "set_default_tensor_type typename"
         ),
         "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",

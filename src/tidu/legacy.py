@@ -52,6 +52,9 @@ for _d in dtypes.ALL:
         __all__.append(_d.legacy + _kind)
 
 
+Storage = globals()["FloatStorage"]
+
+
 def is_storage(obj: Any, /) -> bool:
     """Whether `obj` is a storage. Source: torch.is_storage."""
     return isinstance(obj, (TypedStorage, UntypedStorage))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
@@ -17,6 +18,13 @@ class Size(tuple, metaclass=Shown):  # type: ignore[misc]
 
     __slots__ = ()
     torch_name = "torch.Size"
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        got = tuple(sizes)
+        for i, n in enumerate(got):
+            if n.__class__ is not int and not hasattr(n, "__index__"):
+                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')")
+        return tuple.__new__(cls, map(operator.index, got))
 
     def numel(self) -> int:
         n = 1

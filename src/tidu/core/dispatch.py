@@ -33,7 +33,7 @@ class Special(Tensor):
 
 
 def interpreter_of(values: Sequence[Any]) -> Any:
-    """What processes an op on these values: overriding classes, else the special value of the highest level, else None."""
+    """What processes an op on these values: overriding classes, else the special value of the highest level."""
     top = None
     other = False
     for v in values:

@@ -27,6 +27,7 @@ from ..shapes import Size
 from .modes import state
 
 new = object.__new__
+_tuple: Any = tuple.__new__
 
 
 class Extra:
@@ -86,7 +87,7 @@ class Tensor(metaclass=Shown):
     @property
     def shape(self) -> Size:
         """The sizes of the dimensions, a `Size`."""
-        return Size(self._a.shape)
+        return _tuple(Size, self._a.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -245,7 +246,10 @@ def check_new_grad(t: Tensor, g: Any) -> None:
             f"'{dtype_word(g.dtype)}' to a tensor with grad_dtype '{dtype_word(t.dtype)}'."
         )
     if g.shape != t.shape:
-        raise RuntimeError("assigned grad has data of a different size")
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(g.shape)}' to a tensor of size '{list(t.shape)}'. Please "
+            "ensure that the gradient and the tensor are the same size"
+        )
 
 
 def type_name(x: Any) -> str:

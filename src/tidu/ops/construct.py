@@ -15,6 +15,7 @@ from ..dtypes import dtype as Dtype
 from ..shapes import Size
 from . import _data
 from ._make import empty_array, made, shape_of
+from .conversion import word
 from .storage import TypedStorage, UntypedStorage
 
 __all__: list[str] = []
@@ -30,7 +31,7 @@ alias = linear("alias", lambda input: input.view(), lambda g: g, view=True, out_
 
 
 def build(d: Dtype | None, args: tuple[Any, ...], device: Any) -> Any:
-    """A tensor of a dtype (None: the default one, and any tensor's own) from sizes, a sequence, a tensor or a storage."""
+    """A tensor of a dtype (None: the default one) from sizes, a sequence, a tensor (of any dtype if None) or a storage."""
     check_cpu(device)
     want = dtypes.get_default_dtype() if d is None else d
     if not args:
@@ -65,7 +66,7 @@ def _options(d: Dtype) -> str:
 def _new(cls: Any, *args: Any, device: Any = None, **kw: Any) -> Any:
     """`torch.Tensor(2, 3)`, `torch.Tensor([1, 2])`, and the same for subclasses."""
     if kw and cls is Tensor:
-        words = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kw.items())])
+        words = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in kw.items())])
         raise TypeError(
             f"new() received an invalid combination of arguments - got ({words}), but expected one of:\n"
             " * (*, torch.device device = None)\n"

@@ -204,7 +204,7 @@ def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, 
 
 def _bad_to(given: list[Any]) -> TypeError:
     words = [
-        f"{v[0]}={_word(v[1])}" if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) else _word(v)
+        f"{v[0]}={word(v[1])}" if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) else word(v)
         for v in given
     ]
     got = ", ".join(words) + (", " if len(given) == 1 and "=" in words[0] else "")
@@ -217,7 +217,8 @@ def _bad_to(given: list[Any]) -> TypeError:
     )
 
 
-def _word(v: Any) -> str:
+def word(v: Any) -> str:
+    """The type of an argument as PyTorch's messages name it."""
     name = type(v).__name__
     return f"torch.{name}" if isinstance(v, (Dtype, device)) else name
 

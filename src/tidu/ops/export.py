@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-
 from ..core.modes import state
 from ..core.tensor import Tensor, extra, raw, tensor_of
 from ..core.views import geometry, storage_of, window

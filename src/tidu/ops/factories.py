@@ -114,7 +114,8 @@ def empty_strided(
 ) -> Tensor:  # fmt: skip
     """Uninitialised memory with the given sizes and strides, the latter in elements. Source: torch.empty_strided."""
     check_place(device, pin_memory, layout)
-    return made(_strided(shape_of(size, "empty_strided"), stride, type_for(dtype, None, "empty_strided")), requires_grad)
+    d = type_for(dtype, None, "empty_strided")
+    return made(_strided(shape_of(size, "empty_strided"), stride, d), requires_grad)
 
 
 def _strided(shape: tuple[int, ...], stride: Any, d: Any) -> Any:
@@ -159,7 +160,7 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
     if a is None:
         return empty_array(tuple(input.shape), d or input.dtype.np)
     if memory_format is None or memory_format.name == "preserve_format":
-        return np.empty_like(a, d, "K", False)
+        return np.empty_like(a, d, "C" if 0 in a.strides else "K", False)
     if memory_format.name == "contiguous_format":
         return empty_array(a.shape, d or a.dtype)
     return restrided(a.shape, d or a.dtype, memory_format.name)

@@ -1,7 +1,7 @@
 """NumPy's functions on tensors: they become the ops of the same meaning, and gradients flow through.
 
-`np.sin(t)`, `array + t` come as ufuncs, `np.mean(t)` as array functions. What has no op here is computed on arrays, which
-a tensor that requires grad refuses to be taken for; a ufunc's result is then a tensor again, as with PyTorch.
+`np.sin(t)`, `array + t` come as ufuncs, `np.mean(t)` as array functions. What has no op here is computed on arrays,
+which a tensor that requires grad refuses to be taken for; a ufunc's result is then a tensor again, as with PyTorch.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _RENAMED = {
     "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
 }  # fmt: skip
 _SAME = frozenset(
-    "add bitwise_and bitwise_or bitwise_xor ceil copysign cos cosh deg2rad exp exp2 expm1 float_power floor floor_divide "
-    "fmax fmin fmod gcd heaviside hypot isfinite isinf isnan lcm ldexp log log10 log1p log2 logaddexp logaddexp2 "
+    "add bitwise_and bitwise_or bitwise_xor ceil copysign cos cosh deg2rad exp exp2 expm1 float_power floor "
+    "floor_divide fmax fmin fmod gcd heaviside hypot isfinite isinf isnan lcm ldexp log log10 log1p log2 logaddexp logaddexp2 "
     "logical_and logical_not logical_or logical_xor matmul maximum minimum nextafter positive rad2deg reciprocal "
     "remainder sign signbit sin sinh sqrt square tan tanh trunc".split()
 )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, layouts
+from ..core.promote import result_type as _common_type
 from ..core.tensor import Tensor
 from ..core.views import offset_in, pointer, storage_of, strides_of
 from ..shapes import normalize_dim
@@ -14,7 +15,7 @@ from .conversion import in_format, numbers_of
 
 __all__ = [
     "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg",
-    "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel",
+    "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel", "result_type",
 ]  # fmt: skip
 METHODS = (
     "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
@@ -174,6 +175,16 @@ def is_distributed(input: Any) -> bool:
 
 
 # ------------------------------------------------------------------ dtypes
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """The dtype in which an op on two tensors or numbers computes. Source: torch.result_type.
+
+    >>> import tidu as torch
+    >>> torch.result_type(torch.ones(1, dtype=torch.int8), 1.5)
+    torch.float32
+    """
+    return _common_type((tensor1, tensor2))
 
 
 def is_tensor(obj: Any) -> bool:

@@ -60,7 +60,7 @@ def _check_type(fn: str, d: Dtype, refused: str = "Bool ComplexFloat ComplexDoub
 
 
 def arange(
-    start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """start, start + step, ... up to but without `end`; ints give int64. Source: torch.arange.
@@ -71,6 +71,10 @@ def arange(
     """
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
+    if start is None:
+        if end is None:
+            raise TypeError("arange() received an invalid combination of arguments - got ()")
+        start = 0
     if end is None:
         start, end = 0, start
         if end.__class__ is int and end >= 0 and step == 1 and dtype is None and out is None:
@@ -293,6 +297,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
 def _meshgrid(given: Sequence[Any], indexing: str) -> tuple[Any, ...]:
     if not given:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if any(t.dtype is not given[0].dtype for t in given):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     for t in given:
         if t.ndim > 1:
             sizes = ",".join(map(str, t.shape))
@@ -300,8 +306,6 @@ def _meshgrid(given: Sequence[Any], indexing: str) -> tuple[Any, ...]:
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  1\n"
                 f"[ torch.{t.dtype.legacy}Tensor{{{sizes}}} ]"
             )
-    if any(t.dtype is not given[0].dtype for t in given):
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     shape = [t.shape[0] if t.ndim else 1 for t in given]

@@ -15,10 +15,11 @@ __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"
 
 
 def _window(
-    fn: str, length: int, periodic: bool, formula: Callable[[Any], Any], dtype: Any, layout: Any, device: Any,
+    fn: str, length: int, periodic: bool, formula: Callable[[Any, int], Any], dtype: Any, layout: Any, device: Any,
     pin_memory: bool, requires_grad: bool,
 ) -> Tensor:  # fmt: skip
-    """`formula` of the places 0, 1/n, ... 1; a periodic window is one longer, without its last element."""
+    """`formula` of the numbers 0, 1, ... and the number n that stands for 1; a periodic window is one longer, without
+    its last element. Computed in the window's dtype (float32 for shorter ones), as PyTorch does."""
     check_place(device, pin_memory, layout)
     d = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn)
     if d.category < dtypes.FLOATING:
@@ -32,7 +33,9 @@ def _window(
     if length < 2:
         return made(np.ones(length, d.np), requires_grad)
     n = length if periodic else length - 1
-    return made(formula(np.arange(length) / n).astype(d.np), requires_grad)
+    kind = np.float32 if d.itemsize < 8 else np.float64
+    with np.errstate(all="ignore"):
+        return made(formula(np.arange(length, dtype=kind), n).astype(d.np), requires_grad)
 
 
 def hann_window(
@@ -49,21 +52,23 @@ def hann_window(
     >>> torch.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window(
-        "hann_window", window_length, periodic, lambda x: 0.5 - 0.5 * np.cos(2 * np.pi * x), dtype, layout, device,
-        pin_memory, requires_grad,
+    return hamming_window(
+        window_length, periodic, 0.5, 0.5, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory,
+        requires_grad=requires_grad, _name="hann_window",
     )  # fmt: skip
 
 
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+    _name: str = "hamming_window",
 ) -> Tensor:  # fmt: skip
     """alpha - beta cos(2 pi x) over x from 0 to 1. Source: torch.hamming_window."""
-    return _window(
-        "hamming_window", window_length, periodic, lambda x: alpha - beta * np.cos(2 * np.pi * x), dtype, layout,
-        device, pin_memory, requires_grad,
-    )  # fmt: skip
+
+    def formula(x: Any, n: int) -> Any:
+        return np.cos(x * (2 * np.pi / n)) * -beta + alpha
+
+    return _window(_name, window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad)
 
 
 def blackman_window(
@@ -72,8 +77,9 @@ def blackman_window(
 ) -> Tensor:  # fmt: skip
     """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x) over x from 0 to 1. Source: torch.blackman_window."""
 
-    def formula(x: Any) -> Any:
-        return 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x)
+    def formula(x: Any, n: int) -> Any:
+        x = x * (np.pi / n)
+        return np.cos(x * 4) * 0.08 - np.cos(x * 2) * 0.5 + 0.42
 
     return _window(
         "blackman_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad
@@ -85,10 +91,13 @@ def bartlett_window(
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """A triangle, 1 - |2 x - 1| over x from 0 to 1. Source: torch.bartlett_window."""
+
+    def formula(x: Any, n: int) -> Any:
+        return np.where(2 * x <= n, x * (2 / n), 2 - x * (2 / n))
+
     return _window(
-        "bartlett_window", window_length, periodic, lambda x: 1 - np.abs(2 * x - 1), dtype, layout, device,
-        pin_memory, requires_grad,
-    )  # fmt: skip
+        "bartlett_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad
+    )
 
 
 def kaiser_window(
@@ -97,7 +106,8 @@ def kaiser_window(
 ) -> Tensor:  # fmt: skip
     """i0(beta sqrt(1 - (2 x - 1) ** 2)) / i0(beta) over x from 0 to 1. Source: torch.kaiser_window."""
 
-    def formula(x: Any) -> Any:
+    def formula(x: Any, n: int) -> Any:
+        x = x.astype(np.float64) / n
         return np.i0(beta * np.sqrt(np.maximum(0, 1 - (2 * x - 1) ** 2))) / np.i0(np.float64(beta))
 
     return _window(
