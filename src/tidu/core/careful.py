@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .modes import state
+from .modes import set_record, state
 from .node import Node
 from .tensor import Tensor, tensor_of
 
@@ -23,36 +23,57 @@ def recorded(node: Any, outs: Sequence[Tensor]) -> None:
 
 
 class Packed:
-    """A saved value as a hook's pack left it."""
+    """A saved value as a hook packed it, and its place in the graph, to which it returns when unpacked."""
 
-    __slots__ = ("output", "packed", "unpack")
+    __slots__ = ("edge", "packed", "unpack")
 
-    def __init__(self, packed: Any, unpack: Any, output: int | None) -> None:
-        self.packed, self.unpack, self.output = packed, unpack, output
+    def __init__(self, x: Tensor, edge: Any) -> None:
+        pack, self.unpack = state.saved_hooks[-1]
+        self.edge = edge
+        was_hooks, state.saved_hooks = state.saved_hooks, ()
+        was_grad = set_record(False)
+        state.refresh()
+        try:
+            alias = tensor_of(x._a)
+            alias._v = x._v
+            self.packed = pack(alias)
+        finally:
+            state.saved_hooks = was_hooks
+            set_record(was_grad)
+            state.refresh()
+
+    def value(self, raw: bool) -> Any:
+        """The value again: an array, or a tensor where it was in the graph."""
+        t = self.unpack(self.packed)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"
+            )
+        if raw:
+            return t._a
+        placed = tensor_of(t._a)
+        placed._node = self.edge
+        return placed
 
 
 def pack_saved(node: Any) -> None:
     """Pass what the node saved through the innermost saved-tensor hooks."""
-    pack, unpack = state.saved_hooks[-1]
-    versions = []
+    edges = node.op.edges_of_sources(node.edges)
+    packed = []
     for k, cell, version, output in node.versions:
         x = node.saved[k]
-        if type(x) is list:
-            versions.append((k, cell, version, output))
+        if k in packed:
             continue
-        was, state.saved_hooks = state.saved_hooks, ()
-        state.refresh()
-        try:
-            t = x if isinstance(x, Tensor) else tensor_of(x)
-            if output is not None:
-                t._v = cell
-            packed = pack(t if output is None else t)
-        finally:
-            state.saved_hooks = was
-            state.refresh()
-        node.saved[k] = Packed(packed, unpack, output)
-    node.versions = versions
-    node.__dict__["packed_"] = True
+        packed.append(k)
+        if type(x) is list:
+            node.saved[k] = [Packed(v, e) for v, e in zip(x, edges[k], strict=True)]
+        elif output is None:
+            node.saved[k] = Packed(x, edges[k])
+        else:
+            t = tensor_of(x)
+            t._v = cell
+            node.saved[k] = Packed(t, (output,))
+    node.versions = [(k, [0], 0, None) for k in packed]
 
 
 def apply_with_anomaly(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:

@@ -10,6 +10,7 @@ then on the engine owns it and adds in place.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from operator import attrgetter
 from sys import getrefcount
@@ -25,10 +26,24 @@ ndarray = np.ndarray
 _by_seq = attrgetter("seq")
 
 
+class _Running(threading.local):
+    run: Any = None
+
+
+_running = _Running()
+
+
+def current() -> Any:
+    """The backward pass at work in this thread, None outside one."""
+    return _running.run
+
+
 class Run:
     """One backward pass."""
 
-    __slots__ = ("accumulate", "captured", "grads", "keep", "needed", "owned", "pending", "raw", "targets")
+    __slots__ = (
+        "accumulate", "captured", "grads", "keep", "needed", "order", "owned", "pending", "raw", "targets",
+    )  # fmt: skip
 
     def __init__(self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool) -> None:
         self.keep = keep
@@ -46,6 +61,7 @@ class Run:
     def run(self, roots: Sequence[tuple[Any, Any]]) -> None:
         """Send the cotangents of `roots` ((edge, cotangent) pairs) down the graph."""
         order = self.collect([edge for edge, _ in roots])
+        self.order = order
         if self.targets is not None:
             self.restrict(order)
         for edge, g in roots:
@@ -93,6 +109,12 @@ class Run:
                     push(e)
         nodes.sort(key=_by_seq, reverse=True)
         return nodes
+
+    def will_reach(self, node: Node) -> bool:
+        """Whether a node (or the AccumulateGrad of a leaf) is part of this pass."""
+        if hasattr(node, "variable"):
+            return node.variable in self.pending
+        return node in self.order
 
     def restrict(self, order: list[Node]) -> None:
         """Find the nodes on a way to a target, so that nothing else is computed."""

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .careful import Packed
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from .tensor import Inference, Tensor, new, tensor_of
@@ -362,6 +363,17 @@ class Op:
         )
         return node
 
+    def edges_of_sources(self, edges: Sequence[Any]) -> dict[int, Any]:
+        """For each saved input its edge, or list of edges."""
+        got: dict[int, Any] = {}
+        at = 0
+        for i in self.positions:
+            width = len(edges) - (len(self.positions) - 1) if i in self.lists else 1
+            if self.params[i] in self.sources:
+                got[self.sources.index(self.params[i])] = edges[at : at + width] if i in self.lists else edges[at]
+            at += width
+        return got
+
     def write_out(self, result: Any, out: Any, wants: bool) -> Any:
         from .inplace import write_out
 
@@ -393,13 +405,23 @@ class OpNode(Node):
             x = saved[k]
             if cell[0] != version:
                 raise modified(self, x, cell, version)
-            if type(x) is list:
+            if x.__class__ is Packed:
+                vals[k] = self._unpacked(x, raw)
+            elif type(x) is list and x and x[0].__class__ is Packed:
+                vals[k] = [self._unpacked(v, raw) for v in x]
+            elif type(x) is list:
                 vals[k] = [v._a if isinstance(v, Tensor) else v for v in x] if raw else x
             elif output is None:
                 vals[k] = x._a if raw else x
             elif not raw:
                 vals[k] = self._output(x, cell, output)
         return vals
+
+    def _unpacked(self, p: Packed, raw: bool) -> Any:
+        t = p.value(raw)
+        if not raw and type(t._node) is tuple:  # an output of this node
+            t._node = self._output(t._a, t._v, t._node[0])._node
+        return t
 
     def _output(self, a: Any, cell: list[int], nr: int) -> Tensor:
         """A saved output as a tensor again: a fresh one, for the node must not hold the one it made."""
@@ -460,6 +482,8 @@ class OpNode(Node):
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         for k, _, _, output in self.versions:
             x = self.saved[k]  # type: ignore[index]
+            if x.__class__ is Packed or (type(x) is list and x and x[0].__class__ is Packed):
+                continue
             yield from (v._a for v in x) if type(x) is list else ((x._a if output is None else x),)
 
 

@@ -1,0 +1,196 @@
+"""The graph from outside: hooks on saved tensors, gradient edges, hooks over several gradients. Source:
+torch.autograd.graph."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..core.hooks import RemovableHandle, register_hook
+from ..core.modes import state
+from ..core.node import Node, accumulate_grad
+from ..core.tensor import Tensor
+from ..core.views import live_node
+
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph where a gradient arrives: a node, and which of its outputs."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The place where the gradient of a tensor is computed. Source: torch.autograd.graph.get_gradient_edge."""
+    node = live_node(tensor)
+    if node is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    if node is True:
+        return GradientEdge(accumulate_grad(tensor), 0)
+    return GradientEdge(node.owner, node.nr)
+
+
+def increment_version(tensor: Any) -> None:
+    """Tell autograd that a tensor was written where it could not see. Source: torch.autograd.graph.increment_version."""
+    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        t._v[0] += 1
+
+
+class saved_tensors_hooks:
+    """Within it what ops save for backward passes through `pack_hook`, and `unpack_hook` gives it back. Source:
+    torch.autograd.graph.saved_tensors_hooks."""
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if _disabled.message is not None:
+            raise RuntimeError(_disabled.message)
+        state.saved_hooks = (*state.saved_hooks, (self.pack_hook, self.unpack_hook))
+        state.refresh()
+
+    def __exit__(self, *exc: Any) -> None:
+        state.saved_hooks = state.saved_hooks[:-1]
+        state.refresh()
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.pack_hook, self.unpack_hook):
+                return fn(*args, **kwargs)
+
+        return wrapped
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Saved tensors are kept as copies. Source: torch.autograd.graph.save_on_cpu."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: (t.device, t.clone()), lambda packed: packed[1])  # type: ignore[attr-defined]
+
+
+class _Disabled(threading.local):
+    message: str | None = None
+
+
+_disabled = _Disabled()
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Within it saved-tensor hooks are an error with this message. Source:
+    torch.autograd.graph.disable_saved_tensors_hooks."""
+    if state.saved_hooks:
+        raise RuntimeError(error_message)
+    was, _disabled.message = _disabled.message, error_message
+    try:
+        yield
+    finally:
+        _disabled.message = was
+
+
+class _MultiHandle(RemovableHandle):
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for h in self.handles:
+            h.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:  # fmt: skip
+    """Call `fn` once in a backward pass: with all the gradients when all that will come have come ("all"), or with the
+    first one ("any"). Source: torch.autograd.graph.register_multi_grad_hook."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    lock = threading.Lock()
+    if mode == "any":
+        ran: dict[int, bool] = {}
+
+        def first(grad: Tensor) -> None:
+            run = _current_run()
+            with lock:
+                if ran.get(run):
+                    return
+                ran.clear()
+                ran[run] = True
+            fn(grad)
+
+        return _MultiHandle([register_hook(t, first) for t in tensors if t.requires_grad])
+    buffers: dict[int, list[Any]] = {}
+    count: dict[int, int] = {}
+    places = [get_gradient_edge(t) for t in tensors]
+
+    def collector(i: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            run = _current_run()
+            with lock:
+                buffer = buffers.setdefault(run, [None] * len(tensors))
+                count[run] = count.get(run, 0) + 1
+                buffer[i] = grad
+                done = count[run] == _expected(places)
+                if done:
+                    buffers.pop(run)
+                    count.pop(run)
+            if done:
+                fn(buffer)
+
+        return hook
+
+    return _MultiHandle([register_hook(t, collector(i)) for i, t in enumerate(tensors)])
+
+
+def _current_run() -> int:
+    from ..core.engine import current
+
+    return id(current())
+
+
+def _expected(places: Sequence[GradientEdge]) -> int:
+    """How many of these places the running backward pass will reach."""
+    from ..core.engine import current
+
+    run = current()
+    return sum(run.will_reach(p.node) for p in places)
+
+
+
+class _MutationContext:
+    """Keeps copies of saved tensors that are written before they are used."""
+
+    def __init__(self) -> None:
+        self.originals: dict[Any, Any] = {}
+        self.handles: list[Any] = []
+
+    def clear(self) -> None:
+        self.originals.clear()
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_MutationContext]:
+    """Within it tensors saved for backward may be written: a copy of what was saved is kept. Source:
+    torch.autograd.graph.allow_mutation_on_saved_tensors."""
+    ctx = _MutationContext()
+
+    def pack(t: Tensor) -> Any:
+        return t.clone()  # type: ignore[attr-defined]
+
+    with saved_tensors_hooks(pack, lambda t: t):
+        try:
+            yield ctx
+        finally:
+            ctx.clear()
+
+
