@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes
 from ..core.tensor import Tensor
 
@@ -54,3 +56,31 @@ def exact_out(
 
 def _expected(have: Any, want: Any) -> str:
     return f"Expected out tensor to have dtype {c_word(have)}, but got {c_word(want)} instead"
+
+
+def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Let an op refuse an out= that lies in the memory of an input."""
+    op = call.op  # type: ignore[attr-defined]
+
+    def guarded(*args: Any, out: Any = None, **kw: Any) -> Any:
+        if out is None:
+            return call(*args, **kw)
+        refuse_overlap(out, op.bind(args, dict(kw)))
+        return call(*args, out=out, **kw)
+
+    guarded.__name__ = guarded.__qualname__ = op.name
+    guarded.__doc__ = call.__doc__
+    guarded.op = op  # type: ignore[attr-defined]
+    return guarded
+
+
+def refuse_overlap(out: Any, inputs: Any) -> None:
+    """RuntimeError where `out` lies in the memory of one of the inputs."""
+    b = getattr(out, "_a", None)
+    for x in inputs:
+        a = getattr(x, "_a", None)
+        if a is not None and b is not None and np.may_share_memory(a, b):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation."
+            )

@@ -51,6 +51,8 @@ def take(a: Any, k: Any, dim: int) -> Any:
     """What one array of indices, or a mask, takes out of a dimension (a mask: out of as many as it has)."""
     try:
         if k.dtype == np.bool_:
+            if not k.size:
+                refuse_index([None] * dim + [k], a.shape)
             return np.ascontiguousarray(a[(*(slice(None),) * dim, k)]) if dim else a[k]
         if dim == 0:
             return np.asarray(take_rows(a, k))

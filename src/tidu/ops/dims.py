@@ -115,26 +115,23 @@ def _expand(input: Any, size: Ints) -> Any:
             f"expand({type_word(input.dtype)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    full = list(size)
-    steps = [0] * lead
-    for i, d in enumerate(size):
+    full, steps = list(size), [0] * len(size)
+    for i in range(len(size) - 1, -1, -1):
+        d = size[i]
         if i < lead:
             if d < 0:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({d}) isn't allowed in a leading, non-existing dimension {i}"
                 )
             continue
-        have, step = shape[i - lead], input.strides[i - lead]
-        if d == -1:
-            full[i] = have
-        elif have != d:
-            if have != 1 or d < 0:
-                raise RuntimeError(
-                    f"The expanded size of the tensor ({d}) must match the existing size ({have}) at non-singleton "
-                    f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
-                )
-            step = 0
-        steps.append(step)
+        have = shape[i - lead]
+        if d == -1 or d == have:
+            full[i], steps[i] = have, input.strides[i - lead]
+        elif have != 1 or d < 0:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({d}) must match the existing size ({have}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+            )
     return strided(input, tuple(full), tuple(steps))
 
 

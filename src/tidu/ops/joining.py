@@ -12,6 +12,7 @@ from ..core.promote import SAME, common
 from ..core.tensor import Tensor
 from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
+from ._exact import refuse_overlap
 from .dims import atleast_1d, atleast_2d, atleast_3d
 from .shape import reshape
 from .windows import select, slice_
@@ -56,11 +57,6 @@ def in_order(a: Any) -> Any:
     if a.flags.c_contiguous or (a.ndim in (4, 5) and np.moveaxis(a, 1, -1).flags.c_contiguous):
         return a
     return np.ascontiguousarray(a)
-
-
-def _overlap(x: Any, out: Any) -> bool:
-    a, b = getattr(x, "_a", None), getattr(out, "_a", None)
-    return a is not None and b is not None and np.may_share_memory(a, b)
 
 
 # ------------------------------------------------------------------ cat
@@ -142,11 +138,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     dim = dim if axis is None else axis
-    if out is not None and any(_overlap(x, out) for x in tensors):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
+    if out is not None:
+        refuse_overlap(out, tensors)
     return _cat_op.call(tensors, dim, out=out)
 
 

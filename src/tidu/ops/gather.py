@@ -1,0 +1,392 @@
+"""Elements by an index along one dimension: gather reads them, scatter and its kin write.
+
+gather:   out[i][j][k] = input[index[i][j][k]][j][k]     for dim = 0
+scatter:  out[index[i][j][k]][j][k] = src[i][j][k]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays.gather import add_rows
+from ..core.inplace import apply_inplace
+from ..core.op import Op
+from ..core.promote import Number
+from ..core.tensor import Tensor, tensor_of
+from ..dtypes import from_numpy
+from ..shapes import broadcast_shapes, normalize_dim
+from ._exact import apart_out, exact_out, refuse_overlap
+from .arithmetic import not_implemented
+from .dims import expand
+from .piecewise import checked_number
+from .shape import reshape
+
+__all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
+METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"
+
+Ints = tuple[int, ...]
+ndarray = np.ndarray
+SEQUENTIAL = 4096  # so many elements are added one after the other, as PyTorch adds; more of them as rows
+
+# ------------------------------------------------------------------ places
+
+
+def check_index(index: Any, n: int, dim: int = 0, error: type[Exception] = RuntimeError) -> None:
+    """Raise unless all entries are in [0, n)."""
+    if index.size and (index.min() < 0 or index.max() >= n):
+        bad = int(index[(index < 0) | (index >= n)].flat[0])
+        raise error(f"index {bad} is out of bounds for dimension {dim} with size {n}")
+
+
+def key_along(index: Any, dim: int) -> tuple[Any, ...]:
+    """The key by which NumPy takes the elements that `index` names along a dimension."""
+    n = index.ndim
+    if n == 1:
+        return (index,)
+    grids = []
+    for d, length in enumerate(index.shape):
+        grids.append(index if d == dim else np.arange(length).reshape((-1,) + (1,) * (n - 1 - d)))
+    return tuple(grids)
+
+
+def places(index: Any, dim: int, shape: Ints) -> Any:
+    """The numbers of those elements in the flattened tensor."""
+    number: Any = 0
+    for d, k in enumerate(key_along(index, dim)):
+        number = number * shape[d] + k
+    return np.broadcast_to(number, index.shape)
+
+
+def add_at(out: Any, index: Any, dim: int, src: Any) -> None:
+    """out[places] += src, in order; `out` is C-contiguous."""
+    flat = out.reshape(-1)
+    where = np.ascontiguousarray(places(index, dim, out.shape)).reshape(-1)
+    src = np.ascontiguousarray(src).reshape(-1)
+    if flat.dtype == np.bool_:
+        np.logical_or.at(flat, where, src)
+    elif src.size <= SEQUENTIAL:
+        np.add.at(flat, where, src)
+    else:
+        flat += add_rows(flat.size, where, src)
+
+
+def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
+    """The input, dimension and index with at least one dimension, checked."""
+    d = normalize_dim(dim, input.ndim)
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if max(input.ndim, 1) != max(index.ndim, 1):
+        whose = "input" if name == "gather" else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
+    return (input if input.ndim else input.reshape(1)), d, (index if index.ndim else index.reshape(1))
+
+
+# ------------------------------------------------------------------ gather
+
+
+def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """The elements that `index` names along a dimension, in its shape.
+
+    **Arguments** index: int64 or int32, no larger than `input` in the other dimensions. Source: torch.gather.
+
+    >>> import tidu as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0, 0], [1, 0]]))
+    tensor([[1, 1],
+            [4, 3]])
+    """
+    shape = index.shape
+    if not index.size:
+        return np.empty(shape, input.dtype)
+    a, d, k = _along(input, dim, index, "gather")
+    for i in range(k.ndim):
+        if i != d and k.shape[i] > a.shape[i]:
+            raise RuntimeError(
+                f"Size does not match at dimension {i} expected index {list(shape)} to be no larger than self "
+                f"{list(input.shape)} apart from dimension {d}"
+            )
+    check_index(k, a.shape[d], d)
+    return np.ascontiguousarray(a[key_along(k, d)]).reshape(shape)
+
+
+def _gather_adjoint(input: Any, shape: Ints, dim: int, index: Any) -> Any:
+    out = np.zeros(shape or (1,), input.dtype)
+    if index.size:
+        k = index if index.ndim else index.reshape(1)
+        add_at(out, k, dim % max(len(shape), 1), input)
+    return out.reshape(shape)
+
+
+gather = apart_out(
+    exact_out(
+        Op(
+            "gather",
+            _gather,
+            vjp={"input": lambda g, input_shape, dim, index: gather_adjoint(g, input_shape, dim, index)},
+            jvp={"input": lambda t, dim, index: gather(t, dim, index)},
+            tensors=("input", "index"),
+        ).call,
+    )
+)
+gather_adjoint = Op(
+    "gather_backward",
+    _gather_adjoint,
+    vjp={"input": lambda g, dim, index: gather(g, dim, index)},
+    jvp={"input": lambda t, shape, dim, index: gather_adjoint(t, shape, dim, index)},
+    tensors=("input", "index"),
+    node="ScatterAddBackward0",
+    out_arg=False,
+).call
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`. Source: torch.take_along_dim."""
+    if indices.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.legacy}"
+        )
+    if dim is None:
+        input, indices = reshape(input, (-1,)), reshape(indices, (-1,))
+        return gather(input, 0, _from_the_end(indices, input.shape[0]), out=out)
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    d = normalize_dim(dim, input.ndim)
+    indices = _from_the_end(indices, input.shape[d] if input.ndim else 1)
+    mine, theirs = list(input.shape), list(indices.shape)
+    if mine:
+        mine[d] = theirs[d] = 1
+    common = list(broadcast_shapes(mine, theirs))
+    if common:
+        input = expand(input, (*common[:d], input.shape[d], *common[d + 1 :]))
+        indices = expand(indices, (*common[:d], indices.shape[d], *common[d + 1 :]))
+    return gather(input, d, indices, out=out)
+
+
+def _from_the_end(indices: Any, n: int) -> Any:
+    """Negative indices count from the end."""
+    a = getattr(indices, "_a", None)
+    if a is None or not (a < 0).any():
+        return indices
+    return tensor_of(np.where(a < 0, a + n, a))
+
+
+# ------------------------------------------------------------------ scatter
+
+
+def scattered(input: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tuple[Any, int, Any, Any]:
+    """What a scatter works with: a copy of the input, the dimension, the index, and the part of `src` it takes."""
+    if src is not None and src.dtype != input.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    out = input.copy("C")
+    if not index.size:
+        return out, 0, index, src
+    a, d, k = _along(input, dim, index, name)
+    s = src if src is None or src.ndim else src.reshape(1)
+    _check_scatter(a.shape, d, k.shape, None if s is None else s.shape)
+    check_index(k, a.shape[d], d)
+    if s is not None and s.shape != k.shape:
+        s = s[tuple([slice(0, n) for n in k.shape])]
+    return out, d, k, s
+
+
+def _check_scatter(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None:
+    if src is not None and len(src) != len(index):
+        normalize_dim(len(index) - 1, len(src))
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    too_large = any(i != dim and n > shape[i] for i, n in enumerate(index))
+    if src is None:
+        if too_large:
+            raise RuntimeError(
+                f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
+            )
+    elif too_large or any(n > m for n, m in zip(index, src, strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim} and to "
+            f"be no larger size than src {list(src)}"
+        )
+
+
+def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
+    out, d, k, s = scattered(input, dim, index, src)
+    if k.size:
+        (out if out.ndim else out.reshape(1))[key_along(k, d)] = s
+    return out
+
+
+def _scatter_value(input: Any, dim: int, index: Any, value: Any) -> Any:
+    out, d, k, _ = scattered(input, dim, index, None)
+    if k.size:
+        (out if out.ndim else out.reshape(1))[key_along(k, d)] = value
+    return out
+
+
+def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy of `input` to which `src` is added at the places that `index` names along a dimension.
+    Source: torch.scatter_add."""
+    out, d, k, s = scattered(input, dim, index, src)
+    if k.size:
+        add_at(out if out.ndim else out.reshape(1), k, d, s)
+    return out
+
+
+def taken(g: Any, dim: int, index: Any, shape: Ints) -> Any:
+    """The cotangent of a scatter's `src`: gathered, and zeros where `src` is larger than the index."""
+    got = gather(g, dim, index)
+    if tuple(got.shape) == shape:
+        return got
+    return _pad_end(got, shape)
+
+
+def _pad_end_forward(input: Any, shape: Ints) -> Any:
+    out = np.zeros(shape, input.dtype)
+    out[tuple([slice(0, n) for n in input.shape])] = input
+    return out
+
+
+_pad_end = Op(
+    "pad_end",
+    _pad_end_forward,
+    vjp={"input": lambda g, input_shape: _cut_end(g, input_shape)},
+    jvp="linear",
+    node="ConstantPadNdBackward0",
+    out_arg=False,
+).call
+_cut_end = Op(
+    "cut_end",
+    lambda input, shape: input[tuple([slice(0, n) for n in shape])].copy(),
+    vjp={"input": lambda g, input_shape: _pad_end(g, input_shape)},
+    jvp="linear",
+    node="SliceBackward0",
+    out_arg=False,
+).call
+
+_scatter_src_op = Op(
+    "scatter",
+    _scatter,
+    vjp={
+        "input": lambda g, dim, index: _scatter_number(g, dim, index, 0),
+        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape),
+    },
+    jvp={
+        "input": lambda t, dim, index: _scatter_number(t, dim, index, 0),
+        "src": lambda t, input, dim, index: _scatter_src(input.new_zeros(tuple(input.shape)), dim, index, t),
+    },
+    tensors=("input", "index", "src"),
+)
+_scatter_number_op = Op(
+    "scatter.value",
+    _scatter_value,
+    vjp={"input": lambda g, dim, index: _scatter_number(g, dim, index, 0)},
+    jvp={"input": lambda t, dim, index: _scatter_number(t, dim, index, 0)},
+    tensors=("input", "index"),
+    node="ScatterBackward1",
+)
+_scatter_src, _scatter_number = (
+    apart_out(exact_out(_scatter_src_op.call)),
+    apart_out(exact_out(_scatter_number_op.call)),
+)
+_scatter_add_op = Op(
+    "scatter_add",
+    _scatter_add,
+    vjp={
+        "input": lambda g: g,
+        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape),
+    },
+    jvp={
+        "input": lambda t: t,
+        "src": lambda t, input, dim, index: scatter_add(input.new_zeros(tuple(input.shape)), dim, index, t),
+    },
+    tensors=("input", "index", "src"),
+)
+scatter_add = apart_out(exact_out(_scatter_add_op.call))
+
+
+# ------------------------------------------------------------------ scatter(reduce=...), which has no gradient
+
+
+def _scatter_combine(input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if not isinstance(src, ndarray):
+        src = np.full(index.shape, src, input.dtype)
+    out, d, k, s = scattered(input, dim, index, src)
+    if k.size:
+        flat = out.reshape(-1)
+        where = places(k, d, out.shape or (1,)).reshape(-1)
+        (np.add if reduce == "add" else np.multiply).at(flat, where, s.reshape(-1))
+    return out
+
+
+def _combining(tensors: tuple[str, ...], name: str) -> Op:
+    def refuse(needs: Any) -> Any:
+        return not_implemented("scatter")(None)
+
+    return Op(name, _scatter_combine, vjp=refuse, tensors=tensors, node="NotImplemented")
+
+
+_combine_src = _combining(("input", "index", "src"), "scatter.reduce")
+_combine_number = _combining(("input", "index"), "scatter.value_reduce")
+
+
+def _choose(
+    input: Any, dim: Any, index: Any, src: Any, value: Any, reduce: Any
+) -> tuple[Op, tuple[Any, ...]]:
+    """The op behind a call of scatter, and its arguments."""
+    given = src if value is None else value
+    if isinstance(given, Number) or isinstance(given, np.generic):
+        _check_number(given, input.dtype)
+        if reduce is None:
+            return _scatter_number_op, (input, dim, index, given)
+        return _combine_number, (input, dim, index, given, reduce)
+    if not isinstance(given, (Tensor, ndarray)):
+        names = ", ".join(type(v).__name__ for v in (dim, index, given))
+        raise TypeError(
+            f"scatter() received an invalid combination of arguments - got ({names}), but expected one of:\n"
+            " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n"
+            " * (int dim, Tensor index, Number value)\n * (int dim, Tensor index, Number value, *, str reduce)\n"
+        )
+    if reduce is None:
+        return _scatter_src_op, (input, dim, index, given)
+    return _combine_src, (input, dim, index, given, reduce)
+
+
+def _check_number(value: Any, d: Any) -> None:
+    checked_number(value, d if hasattr(d, "category") else from_numpy(d))
+
+
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None, out: Any = None
+) -> Any:  # fmt: skip
+    """A copy of `input` with `src` (a tensor or a number) at the places that `index` names along a dimension.
+
+    **Arguments** reduce: "add" or "multiply" instead of overwriting, without a gradient. Source: torch.scatter.
+
+    >>> import tidu as torch
+    >>> torch.zeros(2, 3).scatter(1, torch.tensor([[2], [0]]), 1.0)
+    tensor([[0., 0., 1.],
+            [1., 0., 0.]])
+    """
+    op, args = _choose(input, dim, index, src, value, reduce)
+    if out is not None:
+        refuse_overlap(out, args)
+    return op.call(*args, out=out)
+
+
+scatter.op = _scatter_src_op  # type: ignore[attr-defined]
+
+
+def scatter_(
+    self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Any:
+    """`scatter`, in place. Source: torch.Tensor.scatter_."""
+    op, args = _choose(self, dim, index, src, value, reduce)
+    return apply_inplace(op, args)
+
+
+def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
+    """`scatter_add`, in place. Source: torch.Tensor.scatter_add_."""
+    return apply_inplace(_scatter_add_op, (self, dim, index, src))

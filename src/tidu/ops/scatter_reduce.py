@@ -1,0 +1,156 @@
+"""scatter_reduce: elements combined at the places that an index names along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.elementwise import conj
+from ..core.inplace import apply_inplace
+from ..core.op import Op
+from ..core.tensor import Tensor
+from ..dtypes import from_numpy
+from ._exact import exact_out
+from .gather import places, scatter, scatter_add, scattered, taken
+from .piecewise import masked_fill
+from .selection import where
+
+__all__ = ["scatter_reduce"]
+METHODS = "scatter_reduce scatter_reduce_"
+
+_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+_REFUSED = {("mean", "b"), ("amax", "c"), ("amin", "c")}
+
+
+def identity(reduce: str, dtype: Any) -> Any:
+    """What a reduction starts from."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    low = reduce == "amax"
+    if dtype.kind == "b":
+        return not low
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return info.min if low else info.max
+    return -np.inf if low else np.inf
+
+
+def reduce_at(out: Any, where_: Any, src: Any, reduce: str, include_self: bool) -> None:
+    """Combine `src` into the flat array `out` at places; without `include_self` what was there does not count."""
+    if not include_self:
+        out[where_] = identity(reduce, out.dtype)
+    low = out.dtype.kind in "fV" and out.dtype.itemsize == 2
+    into = out.astype(np.float32) if low else out
+    _UFUNCS[reduce].at(into, where_, src.astype(into.dtype, copy=False))
+    if reduce == "mean":
+        counts = np.bincount(where_, minlength=out.size) + include_self
+        counts = np.maximum(counts, 1).astype(into.real.dtype if into.dtype.kind == "c" else into.dtype)
+        into[...] = into // counts if into.dtype.kind in "iub" else into / counts
+    if low:
+        out[...] = into
+
+
+def _scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """A copy of `input` into which `src` is combined at the places that `index` names along a dimension.
+
+    **Arguments** reduce: "sum", "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
+    Source: torch.scatter_reduce.
+    """
+    if reduce not in _UFUNCS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if (reduce, input.dtype.kind) in _REFUSED:
+        legacy = from_numpy(input.dtype).legacy
+        raise NotImplementedError(
+            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{legacy}'"
+        )
+    out, d, k, s = scattered(input, dim, index, src)
+    if k.size:
+        flat = np.ascontiguousarray(places(k, d, out.shape or (1,))).reshape(-1)
+        reduce_at(out.reshape(-1), flat, np.ascontiguousarray(s).reshape(-1), reduce, include_self)
+    return out
+
+
+def cotangents(
+    g: Any, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any
+) -> tuple[Any, Any]:
+    """The cotangents of `input` and `src`."""
+    shape = tuple(src.shape)
+
+    def back(v: Any) -> Any:
+        return taken(v, dim, index, shape)
+
+    if reduce == "sum":
+        of_input, of_src = g, back(g)
+    elif reduce == "mean":
+        n = _ones(g) if include_self else _zeros(g)
+        n = scatter_add(n, dim, index, _ones(src) if src.dtype == n.dtype else n)
+        n = (
+            masked_fill(n, n == 0, 1)
+            if hasattr(n, "requires_grad")
+            else np.where(n == 0, 1, n).astype(n.dtype)
+        )
+        of_input, of_src = g / n, back(g / n)
+    elif reduce == "prod":
+        of_input, of_src = _of_product(g, input, dim, index, src, include_self, out, back)
+    else:
+        mine, theirs = input == out, src == back(out)
+        shared = g / scatter_add(_as(mine, g), dim, index, _as(theirs, g))
+        of_input, of_src = where(mine, shared, 0), where(theirs, back(shared), 0)
+    if not include_self:
+        of_input = scatter(of_input, dim, index, 0)
+    return of_input, of_src
+
+
+def _of_product(
+    g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any, back: Any
+) -> tuple[Any, Any]:
+    """The product without one factor is the product over it, unless that factor is the only zero."""
+    mine = where(input == 0, 1, input)
+    of_input = g * conj(scatter_reduce(mine, dim, index, src, "prod", include_self=include_self) / mine)
+    zero = src == 0
+    zeros_here = back(scatter_add(_zeros(g), dim, index, _as(zero, g)))
+    only = zero & (zeros_here == 1)
+    others = scatter_reduce(input, dim, index, where(only, 1, src), "prod", include_self=include_self)
+    plain = back(g * conj(out)) / conj(where(zero, 1, src))
+    return of_input, where(only, back(g * conj(others)), plain)
+
+
+def _zeros(v: Any) -> Any:
+    return v.new_zeros(tuple(v.shape)) if hasattr(v, "new_zeros") else np.zeros_like(v)
+
+
+def _ones(v: Any) -> Any:
+    return v.new_ones(tuple(v.shape)) if hasattr(v, "new_ones") else np.ones_like(v)
+
+
+def _as(mask: Any, like: Any) -> Any:
+    """A mask as zeros and ones of a dtype."""
+    return mask.to(like.dtype) if isinstance(mask, Tensor) else np.asarray(mask).astype(like.dtype)
+
+
+_op = Op(
+    "scatter_reduce",
+    _scatter_reduce,
+    vjp={
+        "input": lambda g, input, dim, index, src, reduce, include_self, out: cotangents(
+            g, input, dim, index, src, reduce, include_self, out
+        )[0],
+        "src": lambda g, input, dim, index, src, reduce, include_self, out: cotangents(
+            g, input, dim, index, src, reduce, include_self, out
+        )[1],
+    },
+    tensors=("input", "index", "src"),
+)
+scatter_reduce = exact_out(_op.call)
+
+
+def scatter_reduce_(
+    self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """`scatter_reduce`, in place. Source: torch.Tensor.scatter_reduce_."""
+    return apply_inplace(_op, (self, dim, index, src, reduce, include_self))
