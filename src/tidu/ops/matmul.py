@@ -270,8 +270,14 @@ def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -
     """beta * input + alpha * (mat1 @ mat2), input broadcast. Source: torch.addmm."""
     if mat1.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix, got {(mat1 if mat1.ndim != 2 else mat2).ndim}-D tensor")  # fmt: skip
+    if mat1.dtype != mat2.dtype and mat1.shape[1] == mat2.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {_legacy(mat1)} and {_legacy(mat2)}")
     _fits(mat1, mat2)
     return _combine(input, _multiply(mat1, mat2), beta, alpha)
+
+
+def _legacy(a: Any) -> str:
+    return dtypes.from_numpy(a.dtype).legacy
 
 
 def _combine(input: Any, p: Any, beta: Any, alpha: Any) -> Any:
@@ -280,8 +286,7 @@ def _combine(input: Any, p: Any, beta: Any, alpha: Any) -> Any:
     if beta == 0:
         return p
     if input.dtype != p.dtype:
-        x, y = (dtype_word(dtypes.from_numpy(v.dtype)) for v in (input, p))
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {x} and {y}")
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {_legacy(input)} and {_legacy(p)}")
     try:
         shape = np.broadcast_shapes(input.shape, p.shape)
     except ValueError:

@@ -1,0 +1,137 @@
+"""A hot path for ops of one tensor and plain arguments, and rules with a kernel for arrays.
+
+    leaky_relu = hot(elementwise("leaky_relu", _leaky_relu, {"input": fast(_kernel, _formula)}))
+
+The op is declared as ever; `hot` gives it a call that does at once what most programs ask for, tensors of float32 or
+float64, and leaves all else to the op's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.threads import BIG
+from ..core.elementwise import F32, F64, blocked
+from ..core.modes import state
+from ..core.node import Node, freed, modified, next_seq
+from ..core.op import check_savable
+from ..core.tensor import Tensor, live_node, new, tensor_of
+
+ndarray = np.ndarray
+
+
+def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule: `kernel` where its first argument, the cotangent, is an array, else `formula`, of the same arguments.
+
+    Without a kernel the formula itself goes over large arrays a block at a time.
+    """
+    if kernel is None:
+
+        def numbers(g: Any, *values: Any) -> Any:
+            return blocked(formula, g, *values) if g.size > BIG else formula(g, *values)
+
+        kernel = numbers
+
+    @functools.wraps(formula)
+    def rule(*values: Any) -> Any:
+        return kernel(*values) if values[0].__class__ is ndarray else formula(*values)
+
+    rule.__signature__ = inspect.signature(formula)  # type: ignore[attr-defined]
+    return rule
+
+
+class HotNode(Node):
+    """The node of such an op: the input or the output, as its rule reads it, and the arguments."""
+
+    __slots__ = ("args", "cell", "out", "version", "x")
+    pull: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        version = self.version
+        if version is None:
+            raise freed(self)
+        x, out = self.x, self.out
+        if x.__class__ is not tuple:  # a tuple is the shape of an input whose values nobody reads
+            if x._v[0] != version:
+                raise modified(self, x, x._v, version)
+            if raw:
+                x = x._a
+        if out is not None:
+            if self.cell[0]:
+                raise modified(self, out, self.cell, 0)
+            if not raw:
+                out = tensor_of(out)
+                out._node, out._v = self, self.cell
+        return (self.pull(g, x, out, *self.args),)
+
+    def release(self) -> None:
+        if self.out is not None or self.x.__class__ is not tuple:
+            self.x = self.out = self.version = None
+
+    def saved_arrays(self) -> Iterator[Any]:
+        if self.x.__class__ is not tuple:
+            yield self.x._a
+        if self.out is not None:
+            yield self.out
+
+
+def hot(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Give the op behind `call`, of one tensor with one rule and one output, its hot path."""
+    op = call.op  # type: ignore[attr-defined]
+    reader = op.rules[0]
+    names = [op.sources[r] if r >= 0 else "g" for r in reader.reads]
+    rest = op.params[1:]
+    first = op.params[0]
+    words = {first: "x", first + "_shape": "tuple(x.shape)" if first in names else "x", "out": "out", "g": "g"}
+    source = ", ".join(words.get(n, n) for n in names)
+    pull = eval(f"lambda g, x, out, {''.join(p + ', ' for p in rest)}: fn({source})", {"fn": reader.fn})
+    cls: Any = type(op.node_name, (HotNode,), {"__slots__": (), "op": op, "pull": staticmethod(pull)})
+    save_x, save_out = first in names, "out" in names
+    n_args, forward, general, bind = len(rest), op.forward, op.general, op.bind
+
+    def quick(input: Any, *args: Any, out: Any = None, **kw: Any) -> Any:
+        if kw or len(args) != n_args:
+            input, *args = bind((input, *args), kw)  # type: ignore[assignment]
+        try:
+            a = input._a
+        except AttributeError:
+            return general((input, *args), out)
+        dt = a.dtype
+        record = state.record
+        if (dt is not F32 and dt is not F64) or out is not None or (record is not True and record is not False):
+            return general((input, *args), out)
+        r = forward(a, *args)
+        e = input._node if input._view is None else live_node(input)
+        t = new(Tensor)
+        t._a = r
+        cell = t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if e is None or not record:
+            return t
+        t._node = n = new(cls)
+        n.seq = next_seq()
+        n._hooks = None
+        n.edges = (input if e is True else e,)
+        n.args = args
+        if save_x:
+            n.x = input
+            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)
+        else:
+            n.x = a.shape
+            n.version = 0
+        if save_out:
+            n.out, n.cell = r, cell
+        else:
+            n.out = None
+        return t
+
+    quick.__name__ = quick.__qualname__ = op.name
+    quick.__doc__ = op.forward.__doc__
+    quick.op = op  # type: ignore[attr-defined]
+    op.call = quick
+    return quick
