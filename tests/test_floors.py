@@ -19,7 +19,7 @@ FLOORS = [
     "arrays",
     "core",
     "ops",
-    "methods printing errors settings",
+    "methods printing errors settings missing",
     "autograd func compiler linalg nn optim utils",
     "explain",
     "cli running aliasing demos __main__ _torch_shim __init__",

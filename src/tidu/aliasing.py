@@ -18,9 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from . import version
-from .core.errors import E, explain
-
-SUPPORT_TABLE = "docs/ops.md"
+from .missing import explain_lack, missing_name
 
 
 def install_as_torch() -> None:
@@ -49,31 +47,6 @@ def install_as_torch() -> None:
 def is_installed_as_torch() -> bool:
     """Whether `torch` means tidu in this process."""
     return sys.modules.get("torch") is sys.modules[__package__]
-
-
-def missing_name(module: str, name: str) -> AttributeError:
-    """The error for a name that tidu lacks: PyTorch's words for an unknown name, and whose lack it is.
-
-    Args:
-        module: the module asked, by either name ("tidu.nn" or "torch.nn").
-        name: what it was asked for.
-    """
-    torch_module = _torch_name(module)
-    error = AttributeError(f"module {torch_module!r} has no attribute {name!r}")
-    return explain_lack(error, f"{torch_module}.{name}")
-
-
-def explain_lack(error: E, what: str) -> E:
-    """The error with the note for something that PyTorch may have and tidu lacks."""
-    return explain(
-        error,
-        f"this is tidu {version.tidu} under the name torch, and it has no {what}. "
-        f"What it has is in the support table, {SUPPORT_TABLE}.",
-    )
-
-
-def _torch_name(tidu_name: str) -> str:
-    return "torch" + tidu_name.removeprefix("torch").removeprefix(__package__)
 
 
 class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from .aliasing import SUPPORT_TABLE, explain_lack, install_as_torch
+from .aliasing import install_as_torch
+from .missing import SUPPORT_TABLE, explain_lack
 
 _SHIM = str(Path(__file__).with_name("_torch_shim"))
 

@@ -28,6 +28,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(module, name) if lazy[name] else module
         globals()[name] = value
         return value
-    from ..aliasing import missing_name
+    from ..missing import missing_name
 
     raise missing_name(__name__, name)
