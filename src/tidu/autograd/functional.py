@@ -281,7 +281,7 @@ def jacobian(
 
 def _rows(i: int, out: Any, ins: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """One output's Jacobian, a backward pass an element."""
-    from .. import stack  # type: ignore[attr-defined]
+    from ..ops.joining import stack
 
     columns: list[list[Any]] = [[] for _ in ins]
     flat = out.reshape((-1,))
@@ -319,7 +319,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
         )
-    from .. import stack  # type: ignore[attr-defined]
+    from ..ops.joining import stack
     from ..core import forward, levels
 
     is_in, ins = _as_tuple(inputs, "inputs", "jacobian")
