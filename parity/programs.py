@@ -296,6 +296,19 @@ def out_variant(kind: str) -> Any:
     return program
 
 
+def must_return(kind: str) -> Any:
+    """`out_variant`, for which an error is not an outcome."""
+    variant = out_variant(kind)
+
+    def program(bench: Bench, sample: Any) -> Any:
+        result, tensors = variant(bench, sample)
+        if isinstance(result, Raised):
+            raise RuntimeError(f"{result.kind}: {result.message}")
+        return result, tensors
+
+    return program
+
+
 def _out_like(bench: Bench, t: Any, kind: str) -> Any:
     shape, zeros = tuple(t.shape), bench.side.zeros
     floating = bench.side.dtype_name(t).startswith(("float", "bfloat", "complex"))
