@@ -484,7 +484,7 @@ class OpNode(Node):
             x = self.saved[k]  # type: ignore[index]
             if x.__class__ is Packed or (type(x) is list and x and x[0].__class__ is Packed):
                 continue
-            yield from (v._a for v in x) if type(x) is list else ((x._a if output is None else x),)
+            yield from (v._a for v in x if v is not None) if type(x) is list else ((x._a if output is None else x),)
 
 
 def _flat(args: Sequence[Any], positions: Sequence[int], lists: frozenset[int]) -> Iterator[Any]:
