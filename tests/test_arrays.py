@@ -449,3 +449,8 @@ def test_selection_keeps_special_values_and_layouts() -> None:
     g = np.full_like(a, np.inf)
     np.testing.assert_array_equal(select.relu_backward(g, out), np.where(out > 0, np.float32(np.inf), 0))
     assert np.isnan(select.relu(a)[0, 0])
+    for x in (a, a.T, a[:, ::2], a[:3, :3], np.tile(a, (6, 6)), np.arange(50_000)):
+        for ufunc in (np.maximum, np.minimum):
+            got, want = select.extremum(ufunc, x, 1), ufunc(x, 1)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)

@@ -7,13 +7,18 @@ bfloat16 (from ml_dtypes) and float16 are computed in float32 and rounded once.
 
 numpy_.py     memory policy and layout
     keep_memory() -> bool                       called once by this import; TIDU_MALLOC=0 switches it off
-    as_strided(a, size, stride, offset=0) -> view            sizes and strides in elements, as in torch
+    as_strided(a, size, stride, offset=None) -> view         in elements; the offset counts from the owner's start
+    owner_of(a) -> array   storage_offset(a) -> int          whose memory it is; where in it `a` starts
 
-threads.py    sharing one large call between the cores
+pool.py       a few threads that share one call (its names can be had from threads.py too)
     get_num_threads() -> int;  set_num_threads(n)             BLAS is told too
+    parallel(fn, n)                              fn(0) ... fn(n-1), shared out; errors propagate
+    quiet()                                      context: no NumPy warnings, in half a microsecond
+    one_blas_thread()                            context: BLAS calls inside use one thread each
+
+threads.py    cutting large calls into pieces
     BIG                                          from this many elements on, two threads beat one
     big_ufunc(ufunc, a, b=None) -> array         == ufunc(a) or ufunc(a, b), cut over the threads
-    parallel(fn, n)                              fn(0) ... fn(n-1), shared out; errors propagate
     blocked(kernel, rows, out, scratch=0)        kernel(*blocks, out_block, *scratch_blocks)
     rows_of(*arrays) -> rows, back               contiguous rows in the first one's order, and the way back
 
@@ -25,6 +30,7 @@ elementwise.py    functions of one array and their derivatives: few passes, bloc
 
 select.py     choosing by a mask, without branches
     where(mask, x, y)  keep_where(mask, a) (0 elsewhere)  relu(a)  relu_backward(g, out)
+    extremum(np.maximum or np.minimum, a, number)            for clamp
 
 rows.py       softmax and normalisation along an axis
     softmax(a, axis)  log_softmax(a, axis)  logsumexp(a, axis, keepdims=False)  (axis: one int)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import BLOCK, exp_scaled, one_blas_thread, parallel, quiet, step_of
+from tidu.arrays.threads import exp_scaled, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
     "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
@@ -28,6 +28,7 @@ _add_reduce: Any = np.add.reduce
 _max_reduce: Any = np.maximum.reduce
 _vecdot: Any = np.vecdot
 
+_BLOCK = 1 << 21  # bytes of a block; a few calls on each, which should be long for the interpreter's lock
 _SHARED = 1 << 16  # elements from which the threads share
 _DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
 _NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
@@ -90,10 +91,11 @@ def _over_blocks(
             kernel(*([0] if numbered else []), *ins, *outs)
         return
     line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
-    step = step_of(outer, max(1, BLOCK // line), 1)
+    block = _BLOCK if len(ins) < 4 else _BLOCK // 2  # the more arrays, the less of each
+    step = step_of(outer, max(1, block // line), 1)
     cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
-    if a.ndim == 3 and line > 2 * BLOCK:  # long slabs: cut the inner axis too
-        width = max(512, BLOCK // (a.shape[1] * item))
+    if a.ndim == 3 and line > 2 * _BLOCK:  # long slabs: cut the inner axis too
+        width = max(512, _BLOCK // (a.shape[1] * item))
         cuts = [(c[0], slice(None), slice(j, j + width)) for c in cuts for j in range(0, a.shape[2], width)]
 
     def run(i: int) -> None:
@@ -318,9 +320,9 @@ def layer_norm_backward(
         _mul(g, x, y)
         gw = gb = None
         if need_w:  # sum(g * (x - mean) * rstd) over the rows, as two products with a vector
-            weights = np.concatenate((rstd * mean, np.ones_like(rstd)), 1).T.dot(g)
-            gw, gb = rstd[:, 0].dot(y) - weights[0], weights[1]
-        elif need_b:
+            r = rstd[:, 0]
+            gw = r.dot(y) - (r * mean[:, 0]).dot(g)
+        if need_b:
             gb = np.ones(len(g), g.dtype).dot(g)
         parts[number] = gw, gb
         if need_a:

@@ -7,15 +7,18 @@ bitwise operations instead, and keeps NaN, infinity and -0.0 as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tidu.arrays.threads import BIG, BLOCK, big_ufunc, parallel, quiet, rows_of, step_of
 
-__all__ = ["keep_where", "relu", "relu_backward", "where"]
+__all__ = ["extremum", "keep_where", "relu", "relu_backward", "where"]
 
 _SMALL = 1 << 12  # elements up to which numpy.where is quicker
+_ROW = 2048
+_ZEROS = {kind: np.zeros(_ROW, kind) for kind in "fd"}
 _WORDS: dict[int, Any] = {
     1: np.dtype(np.int8),
     2: np.dtype(np.int16),
@@ -82,9 +85,29 @@ def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:
     return back(out)
 
 
+def extremum(ufunc: np.ufunc, a: np.ndarray, bound: float) -> np.ndarray:
+    """numpy.maximum or numpy.minimum of a float array and a number; NaN wins.
+
+    NumPy's vector loops for these want two arrays, so the number is spread over a row that stays in the cache.
+    """
+    if a.size <= _SMALL or a.dtype.char not in "fd":
+        return big_ufunc(ufunc, a, bound) if a.size > BIG else ufunc(a, bound)
+    (row,), back = rows_of(a)
+    out = np.empty(row.shape, a.dtype)
+    bounds = np.full(_ROW, bound, a.dtype) if bound else _ZEROS[a.dtype.char]
+
+    def block(lo: int, hi: int) -> None:
+        middle = lo + (hi - lo) // _ROW * _ROW
+        ufunc(row[lo:middle].reshape(-1, _ROW), bounds, out=out[lo:middle].reshape(-1, _ROW))
+        ufunc(row[middle:hi], bounds[: hi - middle], out=out[middle:hi])
+
+    _over_blocks(block, row)
+    return back(out)
+
+
 def relu(a: np.ndarray) -> np.ndarray:
     """max(a, 0), NaN kept. Source: torch.relu."""
-    return big_ufunc(np.maximum, a, 0) if a.size > BIG else np.maximum(a, 0)
+    return extremum(np.maximum, a, 0)
 
 
 def relu_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -106,12 +129,11 @@ def relu_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
     return back(result)
 
 
-def _over_blocks(block: Any, row: np.ndarray) -> None:
+def _over_blocks(block: Callable[[int, int], Any], row: np.ndarray) -> None:
     n = row.size
-    step = step_of(n, BLOCK // row.itemsize) if n else 1
     if n <= BIG:
         with quiet():
-            for lo in range(0, n, step):
-                block(lo, min(n, lo + step))
+            block(0, n)
     else:
+        step = step_of(n, BLOCK // row.itemsize)
         parallel(lambda i: block(i * step, min(n, (i + 1) * step)), -(-n // step))
