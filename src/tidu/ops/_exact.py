@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.strided import _overlaps
 from ..core.tensor import Tensor
 
 _WORDS = {
@@ -75,8 +76,13 @@ def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_overlap(out: Any, inputs: Any) -> None:
-    """RuntimeError where `out` lies in the memory of one of the inputs."""
+    """RuntimeError where `out` lies in the memory of one of the inputs, or several of its elements in one place."""
     b = getattr(out, "_a", None)
+    if b is not None and not b.flags.forc and _overlaps(b.shape, b.strides):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
     for x in inputs:
         a = getattr(x, "_a", None)
         if a is not None and b is not None and np.may_share_memory(a, b):

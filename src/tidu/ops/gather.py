@@ -148,14 +148,14 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
         )
     if dim is None:
         input, indices = reshape(input, (-1,)), reshape(indices, (-1,))
-        return gather(input, 0, _from_the_end(indices, input.shape[0]), out=out)
+        return gather(input, 0, indices, out=out)
     if input.ndim != indices.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     d = normalize_dim(dim, input.ndim)
-    indices = _from_the_end(indices, input.shape[d] if input.ndim else 1)
+    indices = _wrapped(indices, input.shape[d] if input.ndim else 1)
     mine, theirs = list(input.shape), list(indices.shape)
     if mine:
         mine[d] = theirs[d] = 1
@@ -166,12 +166,12 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     return gather(input, d, indices, out=out)
 
 
-def _from_the_end(indices: Any, n: int) -> Any:
-    """Negative indices count from the end."""
+def _wrapped(indices: Any, n: int) -> Any:
+    """Indices modulo the size, so that negative ones count from the end."""
     a = getattr(indices, "_a", None)
-    if a is None or not (a < 0).any():
+    if a is None or not n or not ((a < 0) | (a >= n)).any():
         return indices
-    return tensor_of(np.where(a < 0, a + n, a))
+    return tensor_of(a % n)
 
 
 # ------------------------------------------------------------------ scatter

@@ -91,7 +91,7 @@ def repeat_interleave(
                     "repeats must have the same size as input along dim, but got repeats.size(0) = "
                     f"{repeats.shape[0]} and input.size({d}) = {n}"
                 )
-            from .gather import index_select
+            from .index_dim import index_select
 
             return index_select(input, d, _interleaved_indices(repeats, output_size))
         repeats = int(repeats.item())  # type: ignore[attr-defined]

@@ -1,0 +1,412 @@
+"""Slices of one dimension by their numbers: index_select reads them; index_add, _copy, _fill and _reduce write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays.gather import add_rows, take_rows
+from ..core.inplace import apply_inplace
+from ..core.op import Op
+from ..core.promote import Number
+from ..core.tensor import Tensor, tensor_of
+from ..dtypes import from_numpy
+from ..shapes import normalize_dim
+from ._exact import apart_out, exact_out
+from .dims import expand
+from .gather import check_index
+from .piecewise import checked_number
+from .scatter_reduce import cotangents, reduce_at
+from .shape import reshape
+
+__all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]
+METHODS = "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select"
+
+Ints = tuple[int, ...]
+ndarray = np.ndarray
+
+
+def _at(dim: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, index)
+
+
+def _vector(input: Any, index: Any) -> tuple[Any, Any]:
+    """The input and the index with at least one dimension."""
+    return (input if input.ndim else input.reshape(1)), index.reshape(-1)
+
+
+# ------------------------------------------------------------------ index_select
+
+
+def _index_select(input: Any, dim: int, index: Any) -> Any:
+    """The slices of a dimension that a vector of indices names. Source: torch.index_select.
+
+    >>> import tidu as torch
+    >>> torch.arange(6).view(2, 3).index_select(1, torch.tensor([2, 0]))
+    tensor([[2, 0],
+            [5, 3]])
+    """
+    d = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if not input.ndim and index.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+        )
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    a, k = _vector(input, index)
+    if k.size and (k.min() < 0 or k.max() >= a.shape[d]):
+        raise IndexError("index out of range in self")
+    if not a.size:
+        return np.empty((*a.shape[:d], k.size, *a.shape[d + 1 :]), a.dtype)
+    r = take_rows(a, k) if d == 0 else a.take(k, d)
+    return r if input.ndim else r.reshape(())
+
+
+def _index_select_adjoint(input: Any, shape: Ints, dim: int, index: Any) -> Any:
+    if not shape:
+        return input.reshape(())
+    d = dim % len(shape)
+    k = index.reshape(-1)
+    rows = add_rows(shape[d], k, input if d == 0 else np.moveaxis(input, d, 0))
+    return rows if d == 0 else np.ascontiguousarray(np.moveaxis(rows, 0, d))
+
+
+_index_select_op = Op(
+    "index_select",
+    _index_select,
+    vjp={"input": lambda g, input_shape, dim, index: index_select_adjoint(g, input_shape, dim, index)},
+    jvp={"input": lambda t, dim, index: index_select(t, dim, index)},
+    tensors=("input", "index"),
+)
+index_select = apart_out(
+    exact_out(
+        _index_select_op.call,
+        lambda have, want: "index_select(): self and result must have the same scalar type",
+    )
+)
+index_select_adjoint = Op(
+    "index_select_backward",
+    _index_select_adjoint,
+    vjp={"input": lambda g, dim, index: index_select(g, dim, index)},
+    jvp={"input": lambda t, shape, dim, index: index_select_adjoint(t, shape, dim, index)},
+    tensors=("input", "index"),
+    node="IndexAddBackward0",
+    out_arg=False,
+).call
+
+
+# ------------------------------------------------------------------ index_add
+
+
+def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> int:
+    """The checks that index_add and index_reduce share; returns the dimension."""
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{from_numpy(index.dtype).legacy} and size: {list(index.shape)}"
+        )
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {from_numpy(index.dtype).legacy}"
+        )
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            f"{name}(): self ({from_numpy(input.dtype).legacy}) and source ({from_numpy(source.dtype).legacy}) must "
+            "have the same scalar type"
+        )
+    d = normalize_dim(dim, input.ndim)
+    if source.ndim and d >= source.ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-source.ndim}, {source.ndim - 1}], but got {d})"
+        )
+    length = source.shape[d] if source.ndim else 1
+    if index.size != length:
+        raise RuntimeError(
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({length}), for dim: {d}"
+        )
+    mine = input.shape[:d] + input.shape[d + 1 :]
+    if source.ndim and mine != source.shape[:d] + source.shape[d + 1 :]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
+    check_index(index, input.shape[d] if input.ndim else 1)
+    return d
+
+
+def _index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy of `input` in which alpha * source is added to the slices that a vector of indices names.
+    Source: torch.index_add."""
+    d = _check_source("index_add_", input, dim, index, source)
+    if isinstance(alpha, complex) and input.dtype.kind != "c":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if alpha != 1:
+        source = source * np.asarray(alpha).astype(input.dtype)
+    out = input.copy("C")
+    a, k = _vector(out, index)
+    s = source if source.ndim else source.reshape((1,) * a.ndim)
+    if a.dtype == np.bool_:
+        np.logical_or.at(a, _at(d, k), s)
+    elif k.size <= 64 and d == 0:
+        np.add.at(a, k, s)
+    else:
+        rows = add_rows(a.shape[d], k, s if d == 0 else np.moveaxis(s, d, 0))
+        a += rows if d == 0 else np.moveaxis(rows, 0, d)
+    return out
+
+
+def _selected(g: Any, dim: int, index: Any, shape: Ints) -> Any:
+    """The cotangent of a source: the slices it went to."""
+    got = index_select(g, dim, index)
+    return got if tuple(got.shape) == shape else reshape(got, shape)
+
+
+_index_add_op = Op(
+    "index_add",
+    _index_add,
+    vjp={
+        "input": lambda g: g,
+        "source": lambda g, dim, index, source_shape, alpha: _scaled(
+            _selected(g, dim, index, source_shape), alpha
+        ),
+    },
+    jvp={
+        "input": lambda t: t,
+        "source": lambda t, input, dim, index, alpha: index_add(
+            input.new_zeros(tuple(input.shape)), dim, index, t, alpha=alpha
+        ),
+    },
+    tensors=("input", "index", "source"),
+)
+index_add = apart_out(exact_out(_index_add_op.call))
+
+
+def _scaled(v: Any, alpha: Any) -> Any:
+    return v if alpha == 1 else v * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
+
+
+def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """`index_add`, in place. Source: torch.Tensor.index_add_."""
+    return apply_inplace(_index_add_op, (self, dim, index, source, alpha))
+
+
+# ------------------------------------------------------------------ index_copy
+
+
+def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy of `input` in which the slices that a vector of indices names are those of `source`.
+    Source: torch.index_copy."""
+    d = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if not source.ndim and index.size != 1:
+        raise IndexError(
+            f"index_copy_(): When source is scalar, index should have one element (got {index.size})"
+        )
+    if source.ndim != input.ndim and source.ndim and input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {from_numpy(index.dtype).legacy}"
+        )
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{from_numpy(input.dtype).legacy} and (source) {from_numpy(source.dtype).legacy}"
+        )
+    theirs, mine = source.shape[:d] + source.shape[d + 1 :], input.shape[:d] + input.shape[d + 1 :]
+    if source.ndim and input.ndim and theirs != mine:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(map(str, mine))} at dimension {d} and source slice shape: {' '.join(map(str, theirs))} at "
+            f"dimension 0."
+        )
+    length = source.shape[d] if source.ndim else 1
+    if index.size != length:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({length})"
+        )
+    n = input.shape[d] if input.ndim else 1
+    if index.size and (index.min() < 0 or index.max() >= n):
+        bad = int(index[(index < 0) | (index >= n)].flat[0])
+        raise IndexError(f"index_copy_(): index {bad} is out of bounds for dimension {d} with size {n}")
+    out = input.copy("C")
+    a, k = _vector(out, index)
+    a[_at(d, k)] = source if source.ndim else source.reshape((1,) * a.ndim)
+    return out
+
+
+_index_copy_op = Op(
+    "index_copy",
+    _index_copy,
+    vjp={
+        "input": lambda g, dim, index: index_fill(g, dim, index, 0),
+        "source": lambda g, dim, index, source_shape: _selected(g, dim, index, source_shape),
+    },
+    jvp={
+        "input": lambda t, dim, index: index_fill(t, dim, index, 0),
+        "source": lambda t, input, dim, index: index_copy(input.new_zeros(tuple(input.shape)), dim, index, t),
+    },
+    tensors=("input", "index", "source"),
+)
+index_copy = apart_out(exact_out(_index_copy_op.call))
+
+
+def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Any:
+    """`index_copy`, in place. Source: torch.Tensor.index_copy_."""
+    return apply_inplace(_index_copy_op, (self, dim, index, source))
+
+
+# ------------------------------------------------------------------ index_fill
+
+
+def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    d = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if isinstance(value, ndarray) and value.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    if isinstance(value, complex) and input.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    n = input.shape[d] if input.ndim else 1
+    k = index.reshape(-1)
+    outside = (k < -n) | (k >= n)
+    if outside.any():
+        raise IndexError(f"index {int(k[outside][0])} is out of bounds for dimension {d} with size {n}")
+    out = input.copy("K")
+    (out if out.ndim else out.reshape(1))[_at(d, k)] = value
+    return out
+
+
+def once(index: Any) -> Any:
+    """The indices without repetition."""
+    return tensor_of(np.unique(index._a)) if hasattr(index, "_a") else np.unique(index)
+
+
+_fill_number = Op(
+    "index_fill",
+    _index_fill,
+    vjp={"input": lambda g, dim, index: index_fill(g, dim, index, 0)},
+    jvp={"input": lambda t, dim, index: index_fill(t, dim, index, 0)},
+    tensors=("input", "index"),
+    out_arg=False,
+)
+_fill_tensor = Op(
+    "index_fill.tensor",
+    _index_fill,
+    vjp={
+        "input": lambda g, dim, index: index_fill(g, dim, index, 0),
+        "value": lambda g, dim, index: index_select(g, dim, once(index)).sum(),
+    },
+    jvp={
+        "input": lambda t, dim, index: index_fill(t, dim, index, 0),
+        "value": lambda t, input, dim, index: index_fill(input.new_zeros(tuple(input.shape)), dim, index, t),
+    },
+    tensors=("input", "index", "value"),
+    node="IndexFillBackward1",
+    out_arg=False,
+)
+
+
+def _filling(input: Any, value: Any) -> Op:
+    if isinstance(value, (Tensor, ndarray)):
+        return _fill_tensor
+    if isinstance(value, Number) and not isinstance(value, complex) and isinstance(input, Tensor):
+        checked_number(value, input.dtype)
+    return _fill_number
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy of `input` in which the slices that a vector of indices names are filled with a value.
+    Source: torch.index_fill."""
+    return _filling(input, value).call(input, dim, index, value)
+
+
+index_fill.op = _fill_number  # type: ignore[attr-defined]
+
+
+def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
+    """`index_fill`, in place. Source: torch.Tensor.index_fill_."""
+    return apply_inplace(_filling(self, value), (self, dim, index, value))
+
+
+# ------------------------------------------------------------------ index_reduce
+
+
+_KERNELS = {("mean", "b"): "div_floor_cpu", ("amax", "c"): "maximum_cpu", ("amin", "c"): "minimum_cpu"}
+
+
+def _index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """A copy of `input` into whose slices, named by a vector of indices, those of `source` are combined.
+
+    **Arguments** reduce: "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
+    Source: torch.index_reduce.
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    d = _check_source("index_reduce_", input, dim, index, source)
+    kind = input.dtype.kind
+    kernel = "index_func_" if input.ndim < 2 and kind in "bc" else _KERNELS.get((reduce, kind))
+    if kernel is not None:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{from_numpy(input.dtype).legacy}'")
+    out = input.copy("C")
+    a, k = _vector(out, index)
+    s = source if source.ndim else source.reshape((1,) * a.ndim)
+    numbers = np.arange(a.size).reshape(a.shape)[_at(d, k)]
+    reduce_at(a.reshape(-1), numbers.reshape(-1), np.ascontiguousarray(s).reshape(-1), reduce, include_self)
+    return out
+
+
+def _reduce_cotangents(
+    g: Any, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, out: Any
+) -> tuple[Any, Any]:
+    """Those of scatter_reduce, with the vector of indices spread over the slices."""
+    shape = tuple(source.shape)
+    if shape:
+        d = dim % len(shape)
+        index = expand_any(reshape(index, (1,) * d + (-1,) + (1,) * (len(shape) - d - 1)), shape)
+    else:
+        index = reshape(index, ())
+    return cotangents(g, input, dim, index, source, reduce, include_self, out)
+
+
+def expand_any(v: Any, shape: Ints) -> Any:
+    """`expand` of a value of any kind."""
+    return np.broadcast_to(v, shape) if isinstance(v, ndarray) else expand(v, shape)
+
+
+_index_reduce_op = Op(
+    "index_reduce",
+    _index_reduce,
+    vjp={
+        "input": lambda g, input, dim, index, source, reduce, include_self, out: _reduce_cotangents(
+            g, input, dim, index, source, reduce, include_self, out
+        )[0],
+        "source": lambda g, input, dim, index, source, reduce, include_self, out: _reduce_cotangents(
+            g, input, dim, index, source, reduce, include_self, out
+        )[1],
+    },
+    tensors=("input", "index", "source"),
+)
+index_reduce = apart_out(exact_out(_index_reduce_op.call))
+
+
+def index_reduce_(
+    self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """`index_reduce`, in place. Source: torch.Tensor.index_reduce_."""
+    return apply_inplace(_index_reduce_op, (self, dim, index, source, reduce, include_self))
