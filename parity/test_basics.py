@@ -1,4 +1,4 @@
-"""The programs of tests/golden_basics.json: a live PyTorch says the same, and tidu agrees in value, not only in text."""
+"""The programs of tests/golden_basics.json: PyTorch says the same, and tidu agrees in value, not only in text."""
 
 from __future__ import annotations
 

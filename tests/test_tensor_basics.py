@@ -213,3 +213,63 @@ def test_a_missing_name_says_so():
 
 def test_dir_shows_what_comes_later():
     assert {"FloatTensor", "overrides", "set_printoptions", "zeros"} <= set(dir(tidu))
+
+
+# ---- files
+
+
+def through_a_file(value, **kw):
+    import io
+
+    f = io.BytesIO()
+    tidu.save(value, f)
+    f.seek(0)
+    return tidu.load(f, **kw)
+
+
+class Unknown:
+    pass
+
+
+def test_saved_tensors_come_back():
+    x = tidu.arange(4.0, requires_grad=True)
+    saved = {
+        "leaf": x, "part": x.detach()[1:], "turned": tidu.arange(6).view(2, 3).t(), "empty": tidu.zeros(0, 3),
+        "half": tidu.ones(2, dtype=tidu.bfloat16), "list": [1, (2.0, "a")], "size": tidu.Size([1]),
+        "dtype": tidu.float64, "device": tidu.device("cpu"),
+    }  # fmt: skip
+    back = through_a_file(saved)
+    assert repr(back) == repr(saved)
+    assert back["turned"].stride() == (1, 3)
+    back["part"][0] = 9  # one memory before, one memory after
+    assert back["leaf"].tolist() == [0, 9, 2, 3]
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_saved_parameters_come_back():
+    p = through_a_file(tidu.nn.Parameter(tidu.ones(2)))
+    assert type(p) is tidu.nn.Parameter
+    assert p.requires_grad
+
+
+def test_files_hold_what_pytorch_calls_its_own():
+    import io
+    import zipfile
+
+    f = io.BytesIO()
+    tidu.save([tidu.ones(2)], f)
+    with zipfile.ZipFile(f) as archive:
+        assert archive.read("archive/data/0") == np.ones(2, np.float32).tobytes()
+        text = archive.read("archive/data.pkl")
+    assert b"torch._utils\n_rebuild_tensor_v2" in text
+    assert b"tidu" not in text
+
+
+def test_a_file_cannot_run_code():
+    import pickle
+
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        through_a_file(Unknown())
+    assert type(through_a_file(Unknown(), weights_only=False)) is Unknown
+    with tidu.serialization.safe_globals([Unknown]):
+        assert type(through_a_file(Unknown())) is Unknown

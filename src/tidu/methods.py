@@ -38,7 +38,9 @@ def _format(self: Tensor, spec: str) -> str:
 def _install() -> None:
     for family in families():
         for name in family.__all__:
-            FACE[name] = getattr(family, name)
+            fn = FACE[name] = getattr(family, name)
+            if getattr(fn, "op", None) is not None:
+                fn.__module__ = family.__name__  # where pickle finds it
         for name in getattr(family, "METHODS", "").split():
             setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
         for name in getattr(family, "PROPERTIES", "").split():

@@ -31,7 +31,7 @@ alias = linear("alias", lambda input: input.view(), lambda g: g, view=True, out_
 
 
 def build(d: Dtype | None, args: tuple[Any, ...], device: Any) -> Any:
-    """A tensor of a dtype (None: the default one) from sizes, a sequence, a tensor (of any dtype if None) or a storage."""
+    """A tensor of a dtype (None: the default one) from sizes, a sequence, a tensor or a storage."""
     check_cpu(device)
     want = dtypes.get_default_dtype() if d is None else d
     if not args:
