@@ -387,9 +387,9 @@ def _load_zip(file: Any, map_location: Any, weights_only: bool) -> Any:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile:
         raise RuntimeError(
-            "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If "
-            "you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
-            "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after "
+            "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. "
+            "If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can "
+            "happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after "
             "saving."
         ) from None
     with archive:
