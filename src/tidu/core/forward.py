@@ -16,6 +16,7 @@ from .broadcast import cast, expand_to
 from .dispatch import Special
 from .levels import alive
 from .modes import set_record
+from .node import edge_of
 from .op import Op, Reader
 from .tensor import Tensor, new, raw
 
@@ -71,6 +72,12 @@ class Dual(Special):
 
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec and self.ndim else format(self.primal, spec)
+
+    def numbers(self, what: str) -> Any:
+        return self.primal.numbers(what) if isinstance(self.primal, Special) else self.primal._a
+
+    def contiguous(self, **kw: Any) -> Any:
+        return make_dual(self.primal.contiguous(**kw), self.tangent.contiguous(**kw), self.level)  # type: ignore[attr-defined]
 
     def detach(self) -> Any:
         """The primal, without a tangent."""
@@ -295,7 +302,7 @@ def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: 
         for v, t in zip(inputs, flat, strict=True):
             d = captured_for(got, v) if v is not None else None
             if t is not None and d is not None and d._node is not None:
-                pairs.append((d._node, t.conj() if t.dtype.is_complex else t))
+                pairs.append((edge_of(d), t.conj() if t.dtype.is_complex else t))
         if not pairs:
             return None
         result = run_backward(pairs, keep=False, create_graph=True, targets=[c for _, c in cots], accumulate=False)

@@ -1,0 +1,503 @@
+"""Batches: what vmap puts in a tensor's place, the same tensor many times, told apart along a leading dimension.
+
+`value` has the batch dimension first; everything the program sees (shape, dims) is without it. An op on batches is the
+op on the values, its dims moved on by one: by kind where the kind says how, by a rule in `RULES` for ops that need one,
+else slice by slice, which is always right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import dtypes
+from ..shapes import Size, normalize_dim
+from .dispatch import Special
+from .levels import alive
+from .promote import result_type
+from .tensor import Tensor, new
+
+
+class CannotBatch(Exception):
+    """A batch was asked for one value (`.item()`, `if x > 0`): vmap then runs the slices one by one."""
+
+
+class Batched(Special):
+    """A tensor under vmap."""
+
+    __slots__ = ()
+
+    value: Tensor
+
+    @property
+    def shape(self) -> Size:
+        return Size(self.value.shape[1:])
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim - 1
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.value.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, on: bool) -> None:
+        self.value.requires_grad = on
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.value.is_leaf
+
+    @property
+    def grad_fn(self) -> Any:
+        return self.value.grad_fn
+
+    @property
+    def _version(self) -> int:
+        return self.value._version
+
+    @property
+    def size_of_batch(self) -> int:
+        return int(self.value.shape[0])
+
+    def __repr__(self, **_: Any) -> str:
+        from ..printing import batched_repr
+
+        return batched_repr(repr(self.value), self.level, 0)
+
+    def numbers(self, what: str) -> Any:
+        raise CannotBatch(what)
+
+    def detach(self) -> Any:
+        return wrap(self.value.detach(), self.level)  # type: ignore[attr-defined]
+
+    def requires_grad_(self, on: bool = True) -> Any:
+        self.value.requires_grad_(on)  # type: ignore[attr-defined]
+        return self
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self.shape.numel()
+
+    nelement = numel
+
+    def stride(self, dim: int | None = None) -> Any:
+        strides = self.value.stride()[1:]  # type: ignore[attr-defined]
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self, **_: Any) -> bool:
+        return self.value[0].is_contiguous() if self.size_of_batch else True  # type: ignore[index, no-any-return]
+
+    def contiguous(self, **_: Any) -> Any:
+        return wrap(self.value.contiguous(), self.level)  # type: ignore[attr-defined]
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self.shape[0])
+
+    def _made(self, name: str, shape: Any, *args: Any, **kw: Any) -> Any:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return wrap(getattr(self.value, name)((self.size_of_batch, *shape), *args, **kw), self.level)
+
+    def new_zeros(self, *size: Any, **kw: Any) -> Any:
+        return self._made("new_zeros", size[0] if len(size) == 1 else size, **kw)
+
+    def new_ones(self, *size: Any, **kw: Any) -> Any:
+        return self._made("new_ones", size[0] if len(size) == 1 else size, **kw)
+
+    def new_empty(self, *size: Any, **kw: Any) -> Any:
+        return self._made("new_empty", size[0] if len(size) == 1 else size, **kw)
+
+    def new_full(self, size: Any, fill_value: Any, **kw: Any) -> Any:
+        return self._made("new_full", size, fill_value, **kw)
+
+    # ---------------------------------------------------------------- ops
+
+    def process(self, op: Any, args: Sequence[Any]) -> Any:
+        level = self.level
+        if not alive(level):
+            raise RuntimeError("a tensor made under vmap was used after vmap had returned: return it from the function")
+        rule = RULES.get(op.name)
+        if rule is None and op.kind == "elementwise":
+            rule = _elementwise
+        if rule is not None:
+            got = rule(op, args, level)
+            if got is not NotImplemented:
+                return _wrap_all(op, got, level)
+        return slice_by_slice(op, args, level, self.size_of_batch)
+
+    def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
+        level = self.level
+        x = args[op.positions[0]]
+        if not (isinstance(x, Batched) and x.level == level):
+            raise RuntimeError(
+                f"vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+                f"extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+                f"`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
+                f"arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
+                f"instead."
+            )
+        got = op.call(*args)
+        value = got.value if isinstance(got, Batched) and got.level == level else got
+        if tuple(got.shape) != tuple(x.shape):
+            raise RuntimeError(
+                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}"
+            )
+        x.value.copy_(value)  # type: ignore[attr-defined]
+        return x
+
+
+def wrap(value: Any, level: int) -> Batched:
+    """A value with the batch dimension first, as a batch of this level."""
+    b = new(Batched)
+    b.value, b.level = value, level
+    b._node = b._view = b._grad = b._extra = None
+    b._v = getattr(value, "_v", [0])
+    return b
+
+
+def is_batched(v: Any, level: int) -> bool:
+    return isinstance(v, Batched) and v.level == level
+
+
+def unwrap(v: Any, level: int) -> Any:
+    return v.value if is_batched(v, level) else v
+
+
+def _wrap_all(op: Any, got: Any, level: int) -> Any:
+    if isinstance(got, tuple):
+        made = tuple(wrap(g, level) if isinstance(g, Tensor) else g for g in got)
+        return made if op.result is None else op.result(*made)
+    return wrap(got, level) if isinstance(got, Tensor) else got
+
+
+def batch_size(op: Any, args: Sequence[Any], level: int) -> int:
+    return next(v.size_of_batch for v in op.tensor_args(args) if is_batched(v, level))
+
+
+def materialize(v: Any, level: int, n: int) -> Any:
+    """The value of a tensor with the batch dimension first, repeated without copying if it had none."""
+    if is_batched(v, level):
+        return v.value
+    return v.unsqueeze(0).expand((n, *tuple(v.shape)))
+
+
+def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
+    """The op on every slice, and the results stacked."""
+    from ..ops.joining import stack
+
+    rows = []
+    for i in range(n):
+        full = list(args)
+        for p in op.positions:
+            v = full[p]
+            if p in op.lists:
+                full[p] = [u.value.select(0, i) if is_batched(u, level) else u for u in v]
+            elif is_batched(v, level):
+                full[p] = v.value.select(0, i)
+        rows.append(op.call(*full))
+    if not rows:
+        raise RuntimeError("vmap over an empty dimension: there is no slice to learn the shape of the result from")
+    if isinstance(rows[0], tuple):
+        made = tuple(
+            wrap(stack([r[k] for r in rows]), level) if isinstance(rows[0][k], Tensor) else rows[0][k]
+            for k in range(len(rows[0]))
+        )
+        return made if op.result is None else op.result(*made)
+    return wrap(stack(rows), level) if isinstance(rows[0], Tensor) else rows[0]
+
+
+# ------------------------------------------------------------------ kinds
+
+
+def _elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
+    """Broadcasting does the work, once all have the same number of dimensions and, as 0-d ones count less in
+    promotion, one dtype."""
+    full = list(args)
+    tensors = [args[p] for p in op.positions if isinstance(args[p], Tensor)]
+    n = max(t.ndim for t in tensors)
+    together = None
+    if len({t.dtype for t in tensors}) > 1:
+        together = result_type([args[p] for p in op.positions if args[p] is not None])
+    for p in op.positions:
+        v = args[p]
+        if not isinstance(v, Tensor):
+            continue
+        if is_batched(v, level):
+            lacks = n - v.ndim
+            v = v.value
+            if lacks:
+                v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))  # type: ignore[attr-defined]
+        if together is not None and v.dtype is not together and not (op.name == "where" and p == op.positions[0]):
+            v = v.to(together)  # type: ignore[attr-defined]
+        full[p] = v
+    return op.call(*full)
+
+
+Rule = Callable[[Any, Sequence[Any], int], Any]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Say how these ops treat batches: the function takes the op, the arguments and the level and returns the value."""
+
+    def register(fn: Rule) -> Rule:
+        for name in names:
+            RULES[name] = fn
+        return fn
+
+    return register
+
+
+def shift(d: int, ndim: int) -> int:
+    """A dim of the program as one of the value."""
+    return normalize_dim(d, ndim) + 1
+
+
+@rule("where", "masked_fill", "masked_fill.tensor", "isclose", "complex", "polar", "abs.complex", "sgn.complex")
+def _like_elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
+    return _elementwise(op, args, level)
+
+
+@rule("cast", "clone", "contiguous_clone", "alias", "conj", "conj_physical", "tril", "triu", "zero", "view_as_real",
+      "view_as_complex")  # fmt: skip
+def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
+    """Ops on trailing dimensions, or on none in particular."""
+    x = args[0]
+    if op.name in ("tril", "triu") and x.ndim < 2:
+        return NotImplemented
+    return op.call(x.value, *args[1:])
+
+
+@rule(
+    "sum_dim", "mean_dim", "nansum", "prod", "prod_dim", "var", "std", "var_mean", "std_mean", "logsumexp", "amax", "amin",
+    "max_all", "min_all", "all", "any", "count_nonzero", "linalg_vector_norm", "flip", "cumsum", "cumprod", "cummax", "cummin",
+    "logcumsumexp", "softmax", "log_softmax", "select", "slice", "squeeze_dim", "squeeze_dims", "max_dim", "min_dim",
+    "median_dim", "nanmedian_dim", "sort", "topk", "kthvalue", "mode", "transpose", "unbind", "split", "split_with_sizes",
+    "unfold", "glu",
+)  # fmt: skip
+def _dims_move_on(op: Any, args: Sequence[Any], level: int) -> Any:
+    """Ops of one tensor whose dims are arguments."""
+    x = args[0]
+    if not is_batched(x, level) or not x.ndim:
+        return NotImplemented
+    full = list(args)
+    full[0] = x.value
+    for i, name in enumerate(op.params):
+        if name in ("dim", "dims", "dim0", "dim1", "dim2", "dimension"):
+            d = args[i]
+            if d is None:
+                return NotImplemented
+            full[i] = shift(d, x.ndim) if isinstance(d, int) else tuple(shift(v, x.ndim) for v in d)
+    return op.call(*full)
+
+
+@rule("argmax", "argmin")
+def _places(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, dim, keepdim = args
+    if not x.ndim or (dim is None and keepdim):
+        return NotImplemented
+    if dim is None:
+        return op.call(x.value.reshape((x.value.shape[0], -1)), 1, False)
+    return op.call(x.value, shift(dim, x.ndim), keepdim)
+
+
+@rule("sum", "mean")
+def _over_all(op: Any, args: Sequence[Any], level: int) -> Any:
+    x = args[0].value
+    if x.ndim == 1:
+        return x.clone()
+    return getattr(x, op.name)(tuple(range(1, x.ndim)))
+
+
+@rule("unsqueeze")
+def _new_dim(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, d = args
+    return op.call(x.value, normalize_dim(d, x.ndim + 1) + 1)
+
+
+@rule("squeeze")
+def _drop_ones(op: Any, args: Sequence[Any], level: int) -> Any:
+    x = args[0]
+    dims = tuple(i + 1 for i, d in enumerate(x.shape) if d == 1)
+    return x.value.squeeze(dims) if dims else x.value
+
+
+@rule("permute")
+def _reorder(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, dims = args
+    return op.call(x.value, (0, *[shift(d, x.ndim) for d in dims]))
+
+
+@rule("t")
+def _flip_matrix(op: Any, args: Sequence[Any], level: int) -> Any:
+    x = args[0]
+    return x.value.transpose(-2, -1) if x.ndim == 2 else x.value
+
+
+@rule("view", "reshape_copy", "unsafe_view", "_unsafe_view")
+def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
+    from ..ops.shape import infer_shape
+
+    x, shape = args
+    return x.value.reshape((x.value.shape[0], *infer_shape(tuple(shape), x.numel())))
+
+
+@rule("expand")
+def _expand(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, size = args
+    lacks = len(size) - x.ndim
+    v = x.value
+    if lacks > 0:
+        v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))
+    return op.call(v, (v.shape[0], *size))
+
+
+@rule("sum_to_size")
+def _sum_to(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, shape = args
+    lead = x.ndim - len(shape)
+    dims = tuple(range(lead)) + tuple(i + lead for i, d in enumerate(shape) if d == 1 and x.shape[i + lead] != 1)
+    v = x.value
+    if dims:
+        v = v.sum(tuple(d + 1 for d in dims), keepdim=True)
+    return v.reshape((v.shape[0], *shape))
+
+
+@rule("repeat")
+def _repeat(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, repeats = args
+    v = x.value
+    lacks = len(repeats) - x.ndim
+    if lacks > 0:
+        v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))
+    return op.call(v, (1, *repeats))
+
+
+@rule("select_backward", "slice_backward", "diagonal_backward", "unfold_backward")
+def _adjoint_of_view(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, shape, *rest = args
+    n = x.value.shape[0]
+    moved = [
+        shift(a, len(shape)) if op.params[i] in ("dim", "dim1", "dim2", "dimension") else a
+        for i, a in enumerate(rest, 2)
+    ]
+    return op.call(x.value, (n, *shape), *moved)
+
+
+@rule("diagonal", "diag_embed")
+def _diagonal(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, offset, d1, d2 = args
+    n = x.ndim + (op.name == "diag_embed")
+    return op.call(x.value, offset, shift(d1, n), shift(d2, n))
+
+
+@rule("getitem")
+def _getitem(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, key = args
+    return x.value[(slice(None), *(key if isinstance(key, tuple) else (key,)))]
+
+
+@rule("index")
+def _index(op: Any, args: Sequence[Any], level: int) -> Any:
+    """Indices that are the same for all slices: one more whole dimension in front."""
+    x, indices = args[0], args[1]
+    if not is_batched(x, level) or any(is_batched(k, level) for k in indices):
+        return NotImplemented
+    places = [i for i, k in enumerate(indices) if k is not None]
+    if places != list(range(places[0], places[-1] + 1)):
+        return NotImplemented  # indices apart from each other put their dimensions first
+    if any(getattr(k, "dtype", None) is not None and str(k.dtype).endswith("bool") for k in indices if k is not None):
+        return NotImplemented
+    return op.call(x.value, (None, *indices), *args[2:])
+
+
+@rule("cat", "stack")
+def _join(op: Any, args: Sequence[Any], level: int) -> Any:
+    tensors, dim = args
+    n = batch_size(op, args, level)
+    values = [materialize(t, level, n) for t in tensors]
+    ndim = max(t.ndim for t in tensors) + (op.name == "stack")
+    return op.call(values, shift(dim, ndim))
+
+
+# ------------------------------------------------------------------ products
+
+
+@rule("mm", "bmm")
+def _products(op: Any, args: Sequence[Any], level: int) -> Any:
+    a, b = (_with_batch(v, level, v.ndim) for v in args)
+    return a.matmul(b)
+
+
+def _with_batch(v: Any, level: int, ndim: int) -> Any:
+    if is_batched(v, level):
+        return v.value
+    return v if ndim == 2 else v.unsqueeze(0)
+
+
+@rule("mv")
+def _matrix_vector(op: Any, args: Sequence[Any], level: int) -> Any:
+    a, v = args
+    m, x = unwrap(a, level), unwrap(v, level)
+    if not is_batched(v, level):
+        return m.matmul(x)
+    if not is_batched(a, level):
+        return x.matmul(m.mT)
+    return m.matmul(x.unsqueeze(-1)).squeeze(-1)
+
+
+@rule("dot")
+def _dot(op: Any, args: Sequence[Any], level: int) -> Any:
+    a, b = (unwrap(v, level) for v in args)
+    if a.ndim == b.ndim:
+        return (a.unsqueeze(1).matmul(b.unsqueeze(2))).reshape((a.shape[0],))
+    return a.matmul(b) if a.ndim == 2 else b.matmul(a)
+
+
+@rule("addmm", "addmv", "baddbmm")
+def _added(op: Any, args: Sequence[Any], level: int) -> Any:
+    """beta * input + alpha * product, the product as its own op."""
+    input, a, b, beta, alpha = args
+    name = {"addmm": "mm", "addmv": "mv", "baddbmm": "bmm"}[op.name]
+    p = getattr(a, name)(b)
+    p = p if alpha == 1 else p * alpha
+    r = p if beta == 0 else p + (input if beta == 1 else input * beta)
+    return r.value if is_batched(r, level) else materialize(r, level, batch_size(op, args, level))
+
+
+@rule("gather", "scatter_add", "scatter", "gather_backward")
+def _by_index(op: Any, args: Sequence[Any], level: int) -> Any:
+    """Indices along a dimension: with a batch of them, or one for all."""
+    if not all(t.ndim for t in op.tensor_args(args)):
+        return NotImplemented
+    n = batch_size(op, args, level)
+    full = list(args)
+    ndim = args[op.positions[0]].ndim
+    for p in op.positions:
+        full[p] = materialize(args[p], level, n)
+    for i, name in enumerate(op.params):
+        if name == "dim":
+            full[i] = shift(args[i], ndim)
+        elif name == "shape":
+            full[i] = (n, *args[i])
+    return op.call(*full)

@@ -1,0 +1,110 @@
+"""Modules as functions of their parameters. Source: torch.func.functional_call, stack_module_state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["functional_call", "stack_module_state"]
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """module(*args, **kwargs) with the given tensors in place of its parameters and buffers.
+
+    **Arguments** parameter_and_buffer_dicts: {name: tensor}, or several of these; tie_weights: a tensor given for one name
+    of a shared parameter serves all its names; strict: every name must be given, and known. Source:
+    torch.func.functional_call.
+    """
+    if isinstance(parameter_and_buffer_dicts, dict):
+        given = parameter_and_buffer_dicts
+    elif isinstance(parameter_and_buffer_dicts, Sequence):
+        if not all(isinstance(d, dict) for d in parameter_and_buffer_dicts):
+            raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+        names = [k for d in parameter_and_buffer_dicts for k in d]
+        repeated = [k for k in names if names.count(k) > 1]
+        if repeated:
+            raise ValueError(f"{repeated} appear in multiple dictionaries; behavior of functional call is ambiguous")
+        given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
+    else:
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}"
+        )
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _swapped(module, given, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+class _swapped:
+    """Within it the module holds other tensors."""
+
+    def __init__(self, module: Any, given: dict[str, Any], tie: bool, strict: bool) -> None:
+        known = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+        if strict:
+            missing, unexpected = sorted(set(known) - set(given)), sorted(set(given) - set(known))
+            if missing or unexpected:
+                text = f"Error(s) in functional_call for {type(module).__name__}:"
+                if unexpected:
+                    text += "\n\tUnexpected key(s): " + ", ".join(map(repr, unexpected)) + "."
+                if missing:
+                    text += "\n\tMissing key(s): " + ", ".join(map(repr, missing)) + "."
+                raise RuntimeError(text)
+        full = dict(given)
+        if tie:
+            for name, t in given.items():
+                if name in known:
+                    for other, u in known.items():
+                        if u is known[name] and other not in full:
+                            full[other] = t
+        self.places = []
+        for name, t in full.items():
+            path, _, leaf = name.rpartition(".")
+            owner = module
+            for part in path.split(".") if path else ():
+                owner = getattr(owner, part)
+            self.places.append((owner, leaf, t))
+
+    def __enter__(self) -> None:
+        self.had = []
+        for owner, leaf, t in self.places:
+            for table in (owner._parameters, owner._buffers):
+                if leaf in table:
+                    self.had.append((table, leaf, table[leaf]))
+                    table[leaf] = t
+                    break
+            else:
+                raise KeyError(f"{leaf} is not a parameter or buffer of {type(owner).__name__}")
+
+    def __exit__(self, *exc: Any) -> None:
+        for table, leaf, old in reversed(self.had):
+            table[leaf] = old
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the buffers of several models of one kind, stacked, for `vmap` over an ensemble. Source:
+    torch.func.stack_module_state."""
+    from .. import stack  # type: ignore[attr-defined]
+
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or all(not m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    params, buffers = {}, {}
+    for name, p in models[0].named_parameters():
+        column = [dict(m.named_parameters())[name] for m in models]
+        if not all(q.requires_grad == p.requires_grad for q in column):
+            raise RuntimeError(f"Expected {name} to have the same .requires_grad state for all models")
+        params[name] = stack([q.detach() for q in column]).requires_grad_(p.requires_grad)
+    for name, _ in models[0].named_buffers():
+        buffers[name] = stack([dict(m.named_buffers())[name] for m in models])
+    return params, buffers

@@ -1,0 +1,542 @@
+"""grad, vjp, jvp, and the matrices made of them. Source: torch.func.
+
+Each is the engine or forward mode on fresh inputs, so they nest in any order. A result is differentiable with respect to
+what surrounds it only if something there can be differentiated: the graph of the result is looked through for that.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import forward, levels
+from ..core.batch import Batched, wrap
+from ..core.engine import captured_for, run_backward
+from ..core.forward import Dual
+from ..core.modes import enable_grad, state
+from ..core.node import LEAF, edge_of
+from ..core.tensor import Tensor
+from ..core.views import live_node
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from .vmapping import vmap
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+
+
+# ------------------------------------------------------------------ values of any kind
+
+
+def fresh(x: Any) -> Any:
+    """The same value where the function to be differentiated begins: its own leaf, or tracked through to what surrounds."""
+    if not isinstance(x, Tensor):
+        return x
+    if isinstance(x, Dual):
+        return forward.make_dual(fresh(x.primal), x.tangent, x.level)
+    if isinstance(x, Batched):
+        return wrap(fresh(x.value), x.level)
+    if x.requires_grad:
+        return x.view_as(x)  # type: ignore[attr-defined]
+    return x.detach().requires_grad_()  # type: ignore[attr-defined]
+
+
+def spread(x: Any) -> Any:
+    """A value with a batch dimension for every vmap at work, so that each sample has a gradient of its own."""
+    if not isinstance(x, Tensor):
+        return x
+    for level, n in _active_batches():
+        x = _spread_level(x, level, n)
+    return x
+
+
+def _spread_level(x: Any, level: int, n: int) -> Any:
+    if isinstance(x, Batched):
+        if x.level == level:
+            return x
+        if x.level > level:
+            return wrap(_spread_inner(x.value, level, n), x.level)
+    return wrap(x.unsqueeze(0).expand((n, *tuple(x.shape))), level)
+
+
+def _spread_inner(v: Any, level: int, n: int) -> Any:
+    return _spread_level(v, level, n)
+
+
+def _active_batches() -> list[tuple[int, int]]:
+    from .vmapping import active
+
+    return active()
+
+
+def _plain(x: Any) -> Any:
+    """The tensor beneath duals and batches."""
+    while True:
+        if isinstance(x, Dual):
+            x = x.primal
+        elif isinstance(x, Batched):
+            x = x.value
+        else:
+            return x
+
+
+def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], create_graph: bool) -> list[Any]:
+    """The cotangents of `ins` from those of `outs`, for values of any kind; None where there is no way.
+
+    A dual's cotangent is a dual: the derivative of <cot, out> is that of its primal, and its tangent the derivative of
+    <cot, tangent of out> + <tangent of cot, out>.
+    """
+    kinds = [v for v in (*outs, *ins) if isinstance(v, (Dual, Batched))] or [c for c in cots if isinstance(c, Dual)]
+    top = max(kinds, key=lambda v: v.level, default=None)
+    level = 0 if top is None else top.level
+    if isinstance(top, Dual):
+        p_in = [_primal(v, level) for v in ins]
+        p_out, p_cot = [_primal(v, level) for v in outs], [_primal(v, level) for v in cots]
+        primal = pull_back(p_out, p_in, p_cot, create_graph)
+        t_out, t_cot = [], []
+        for o, c, po, pc in zip(outs, cots, p_out, p_cot, strict=True):
+            if _is_dual(o, level):
+                t_out.append(o.tangent)
+                t_cot.append(pc)
+            if _is_dual(c, level):
+                t_out.append(po)
+                t_cot.append(c.tangent)
+        tangent = pull_back(t_out, p_in, t_cot, create_graph) if t_out else [None] * len(ins)
+        return [
+            p if p is None else forward.make_dual(p, p.new_zeros(tuple(p.shape)) if t is None else t, level)
+            for p, t in zip(primal, tangent, strict=True)
+        ]
+    if isinstance(top, Batched) and any(_is_batched(o, level) for o in outs):
+        n = next(o.size_of_batch for o in outs if _is_batched(o, level))
+        o_v = [o.value if _is_batched(o, level) else o for o in outs]
+        c_v = []
+        for o, c in zip(outs, cots, strict=True):
+            if _is_batched(o, level):
+                c_v.append(c.value if _is_batched(c, level) else c.unsqueeze(0).expand((n, *tuple(c.shape))))
+            else:
+                c_v.append(c)
+        got = pull_back(o_v, [i.value if _is_batched(i, level) else i for i in ins], c_v, create_graph)
+        return [
+            wrap(g, level) if g is not None and _is_batched(i, level) else g for g, i in zip(got, ins, strict=True)
+        ]
+    return _engine(outs, ins, cots, create_graph)
+
+
+def _primal(v: Any, level: int) -> Any:
+    return v.primal if _is_dual(v, level) else v
+
+
+def _is_dual(v: Any, level: int) -> bool:
+    return isinstance(v, Dual) and v.level == level
+
+
+def _is_batched(v: Any, level: int) -> bool:
+    return isinstance(v, Batched) and v.level == level
+
+
+def _engine(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], create_graph: bool) -> list[Any]:
+    roots = []
+    for o, c in zip(outs, cots, strict=True):
+        node = live_node(o)
+        if node is not None:
+            roots.append((edge_of(o), c))
+    edges = [edge_of(i) if isinstance(i, Tensor) and live_node(i) is not None else None for i in ins]
+    if not roots:
+        return [None] * len(ins)
+    special = any(isinstance(c, (Dual, Batched)) for c in cots)
+    got = run_backward(
+        roots, keep=True, create_graph=create_graph or special, targets=edges, accumulate=False
+    )
+    return [captured_for(got, e) for e in edges]
+
+
+def surrounded(outs: Sequence[Any], ins: Sequence[Any]) -> bool:
+    """Whether anything but `ins` could want the derivative of `outs`: another leaf in their graph, or another transform."""
+    if not state.grad:
+        return False
+    mine = {id(_plain(i)) for i in ins if isinstance(i, Tensor)}
+    stack = []
+    for o in outs:
+        stack += _nodes_beneath(o)
+    seen: set[int] = set()
+    stops = {id(_plain(i)._node) for i in ins if isinstance(i, Tensor) and _plain(i)._node is not True}
+    if stops:
+        return True  # an input is itself computed from something tracked
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        for e in node.edges:
+            if e is None:
+                continue
+            if e.EDGE == LEAF:
+                if id(e) not in mine:
+                    return True
+            else:
+                stack.append(e.owner)
+    return False
+
+
+def _nodes_beneath(o: Any) -> list[Any]:
+    """The nodes that made a value: of a dual, its primal's and its tangent's."""
+    if isinstance(o, Dual):
+        return _nodes_beneath(o.primal) + _nodes_beneath(o.tangent)
+    if isinstance(o, Batched):
+        return _nodes_beneath(o.value)
+    node = live_node(o)
+    return [] if node is None or node is True else [node.owner]
+
+
+# ------------------------------------------------------------------ grad and vjp
+
+
+def _pick(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
+    if isinstance(argnums, int):
+        _in_range(argnums, len(args))
+        return args[argnums]
+    if isinstance(argnums, tuple):
+        for a in argnums:
+            if not isinstance(a, int):
+                raise RuntimeError(f"argnums must be int or tuple of ints, got: {argnums}")
+            _in_range(a, len(args))
+        return tuple(args[a] for a in argnums)
+    raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+
+
+def _in_range(a: int, n: int) -> None:
+    if not -n <= a < n:
+        raise RuntimeError(f"Got argnum={a}, but only {n} positional inputs")
+
+
+def _put(args: tuple[Any, ...], argnums: int | tuple[int, ...], values: Any) -> tuple[Any, ...]:
+    full = list(args)
+    if isinstance(argnums, int):
+        full[argnums] = values
+    else:
+        for a, v in zip(argnums, values, strict=True):
+            full[a] = v
+    return tuple(full)
+
+
+def _as_leaves(tree: Any, name: str) -> tuple[list[Any], Any]:
+    leaves, spec = tree_flatten(tree)
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"{name}: Expected all inputs to be tensors, got unsupported type {type(x)}")
+    return leaves, spec
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the gradient of `func` and its value. Source: torch.func.grad_and_value."""
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        outer = state.grad
+        leaves, spec = tree_flatten(_pick(args, argnums))
+        with enable_grad():
+            ins = [fresh(spread(x)) for x in leaves]
+            out = func(*_put(args, argnums, tree_unflatten(ins, spec)), **kwargs)
+            aux = None
+            if has_aux:
+                if not (isinstance(out, tuple) and len(out) == 2):
+                    raise RuntimeError(
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                    )
+                out, aux = out
+            if not isinstance(out, Tensor):
+                raise RuntimeError(
+                    f"Expected f(*args) to return a scalar tensor, got {type(out)}"
+                    if not isinstance(out, tuple)
+                    else "Expected f(*args) to return a scalar tensor, got tuple with "
+                    f"{len(out)} outputs"
+                )
+            if out.ndim != 0:
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                    f"{out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                )
+            around = outer and surrounded([out], ins)
+            got = pull_back([out], ins, [_ones(out)], around)
+        made = [_zeros(i) if g is None else g for g, i in zip(got, ins, strict=True)]
+        if not around:
+            made, out = [_cut(g) for g in made], _cut(out)
+            aux = tree_map(lambda a: _cut(a) if isinstance(a, Tensor) else a, aux)
+        result = tree_unflatten(made, spec)
+        return (result, (out, aux)) if has_aux else (result, out)
+
+    return wrapped
+
+
+def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradient of a scalar function with respect to its arguments `argnums`.
+
+    >>> import tidu as torch
+    >>> torch.func.grad(torch.sin)(torch.tensor(0.))
+    tensor(1.)
+
+    Source: torch.func.grad.
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        g, value = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return wrapped
+
+
+def _ones(x: Any) -> Any:
+    return x.new_ones(tuple(x.shape))
+
+
+def _zeros(x: Any) -> Any:
+    return x.new_zeros(tuple(x.shape))
+
+
+def _cut(x: Any) -> Any:
+    """A result without the graph it was computed by, where nothing around can want it."""
+    if isinstance(x, Dual):
+        return forward.make_dual(_cut(x.primal), _cut(x.tangent), x.level)
+    if isinstance(x, Batched):
+        return wrap(_cut(x.value), x.level)
+    return x.detach() if isinstance(x, Tensor) and x.requires_grad else x  # type: ignore[attr-defined]
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """func(*primals), and the function that takes cotangents of its outputs to cotangents of the primals. Source:
+    torch.func.vjp."""
+    leaves, spec = _as_leaves(primals, "vjp(f, *primals)")
+    outer = state.grad
+    with enable_grad():
+        ins = [fresh(spread(x)) for x in leaves]
+        out = func(*tree_unflatten(ins, spec))
+        aux = None
+        if has_aux:
+            if not (isinstance(out, tuple) and len(out) == 2):
+                raise RuntimeError(
+                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
+                )
+            out, aux = out
+        outs, out_spec = tree_flatten(out)
+        for o in outs:
+            if not isinstance(o, Tensor):
+                raise RuntimeError(
+                    f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                )
+        around = outer and surrounded(outs, ins)
+
+    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        cots, cot_spec = tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        if cot_spec != out_spec:
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {cot_spec}, primal output: {out_spec}"
+            )
+        with enable_grad():
+            record = around or any(c.requires_grad for c in cots)
+            got = pull_back(outs, ins, cots, record)
+        made = [_zeros(i) if g is None else g for g, i in zip(got, ins, strict=True)]
+        if not record:
+            made = [_cut(g) for g in made]
+        result = tree_unflatten(made, spec)
+        return result
+
+    shown = tree_unflatten([o if around else _cut(o) for o in outs], out_spec)
+    if has_aux:
+        return shown, vjp_fn, tree_map(lambda a: _cut(a) if isinstance(a, Tensor) and not around else a, aux)
+    return shown, vjp_fn
+
+
+# ------------------------------------------------------------------ jvp
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:  # fmt: skip
+    """func(*primals), and its derivative in the direction of `tangents`. Source: torch.func.jvp.
+
+    >>> import tidu as torch
+    >>> torch.func.jvp(torch.sin, (torch.tensor(0.),), (torch.tensor(2.),))
+    (tensor(0.), tensor(2.))
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    p, spec = _as_leaves(primals, "jvp(f, primals, tangents)")
+    t, t_spec = _as_leaves(tangents, "jvp(f, primals, tangents)")
+    if spec != t_spec:
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
+            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
+            f"structure {t_spec}"
+        )
+    level = levels.enter()
+    try:
+        duals = [forward.make_dual(x.view_as(x), v, level) for x, v in zip(p, t, strict=True)]
+        out = func(*tree_unflatten(duals, spec))
+        aux = None
+        if has_aux:
+            if not (isinstance(out, tuple) and len(out) == 2):
+                raise RuntimeError(
+                    "jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True"
+                )
+            out, aux = out
+            aux = tree_map(lambda a: _primal(a, level), aux)
+        outs, out_spec = tree_flatten(out)
+        for o in outs:
+            if not isinstance(o, Tensor):
+                raise RuntimeError(
+                    f"jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                )
+        values = [_primal(o, level) for o in outs]
+        moved = []
+        for o in outs:
+            if strict and not _is_dual(o, level):
+                raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")  # fmt: skip
+            moved.append(o.tangent if _is_dual(o, level) else _zeros(o))
+    finally:
+        levels.leave(level)
+    result = tree_unflatten(values, out_spec), tree_unflatten(moved, out_spec)
+    return (*result, aux) if has_aux else result
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """func(*primals), and the linear function that takes tangents of the primals to those of the outputs. Source:
+    torch.func.linearize."""
+    out = func(*primals)
+    frozen = tuple(primals)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        return jvp(func, frozen, tangents)[1]
+
+    return out, jvp_fn
+
+
+# ------------------------------------------------------------------ Jacobians
+
+
+def _basis(leaves: Sequence[Any]) -> list[Any]:
+    """For every leaf the one-hot tangents of all elements of all leaves, along a leading dimension."""
+    total = sum(x.numel() for x in leaves)
+    rows, at = [], 0
+    for x in leaves:
+        n = x.numel()
+        e = _plain(x).new_zeros((total, n))
+        if n:
+            e.diagonal(-at).fill_(1)
+        rows.append(e.reshape((total, *tuple(x.shape))))
+        at += n
+    return rows
+
+
+def _split(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
+    """A dimension over all elements of all leaves, cut into the leaves and given their shapes."""
+    made, at = [], 0
+    for x in leaves:
+        n = x.numel()
+        part = rows.narrow(dim, at, n)
+        shape = tuple(rows.shape)
+        made.append(part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
+        at += n
+    return made
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian by rows: one batched backward pass, a cotangent for every element of the output. Source:
+    torch.func.jacrev."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        picked = _pick(args, argnums)
+
+        def partial(value: Any) -> Any:
+            return func(*_put(args, argnums, value), **kwargs)
+
+        got = vjp(partial, picked, has_aux=has_aux)
+        out, vjp_fn = got[0], got[1]
+        outs, out_spec = tree_flatten(out)
+        ins, in_spec = tree_flatten(picked)
+        basis = _basis(outs)
+        total = basis[0].shape[0] if basis else 0
+
+        def pull(*rows: Any) -> Any:
+            return tuple(tree_flatten(vjp_fn(tree_unflatten(rows, out_spec))[0])[0])
+
+        if total == 0:
+            columns: Any = [x.new_zeros((0, *tuple(x.shape))) for x in ins]
+        else:
+            columns = vmap(pull, chunk_size=chunk_size)(*basis)
+        per_in = [_split(c, outs, 0) for c in columns]  # in -> out -> (*out, *in)
+        result = tree_unflatten(
+            [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))], out_spec
+        )
+        return (result, got[2]) if has_aux else result
+
+    return wrapped
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The Jacobian by columns: one batched forward pass, a tangent for every element of the input. Source:
+    torch.func.jacfwd."""
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        picked = _pick(args, argnums)
+        ins, in_spec = tree_flatten(picked)
+        basis = _basis(ins)
+        spec_box: list[Any] = []
+
+        def push(*rows: Any) -> Any:
+            def partial(*values: Any) -> Any:
+                return func(*_put(args, argnums, tree_unflatten(values, in_spec)), **kwargs)
+
+            got = jvp(partial, tuple(ins), tuple(rows), has_aux=has_aux)
+            leaves, spec = tree_flatten(got[1])
+            spec_box[:] = [spec, got[2] if has_aux else None]
+            return tuple(leaves)
+
+        moved = vmap(push, randomness=randomness)(*basis)
+        jac = []
+        for m in moved:
+            parts = _split(m, ins, 0)  # (*in, *out) for every input
+            jac.append(
+                tree_unflatten(
+                    [
+                        p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(parts, ins, strict=True)
+                    ],
+                    in_spec,
+                )
+            )
+        result = tree_unflatten(jac, spec_box[0])
+        if has_aux:
+            from ..core.batch import Batched as B
+
+            aux = tree_map(lambda a: a.value[0] if isinstance(a, B) else a, spec_box[1])
+            return result, aux
+        return result
+
+    return wrapped
+
+
+def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The Hessian: forward mode over reverse. Source: torch.func.hessian."""
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -1,0 +1,242 @@
+"""vmap: a function of one sample, applied to a batch of them at once. Source: torch.func.vmap."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..core import levels
+from ..core.batch import CannotBatch, is_batched, wrap
+from ..core.tensor import Tensor
+from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
+
+__all__ = ["vmap"]
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """`func` over slices of its arguments, all at once.
+
+    **Arguments** in_dims: for every argument the dimension to slice along, None to pass it whole, or a tree of these;
+    out_dims: where the batch dimension goes in the results; randomness: "error", "same" or "different" numbers for the
+    slices; chunk_size: how many slices at a time. Returns a function of the batched arguments.
+
+    Where an op has no way for batches (`.item()`, a branch on a value), the slices run one by one, with one warning.
+
+    >>> import tidu as torch
+    >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
+    tensor([3., 3.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        flat, dims, spec, n = _process(in_dims, args, func)
+        kw_leaves, kw_spec = tree_flatten(kwargs)
+        kw_dims = [0 if isinstance(v, Tensor) else None for v in kw_leaves]
+        for v, d in zip(kw_leaves, kw_dims, strict=True):
+            if d is not None and v.shape[0] != n:
+                raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {[n, v.shape[0]]} for the mapped dimension")  # fmt: skip
+        call = functools.partial(_run, func, out_dims, randomness, spec, kw_spec)
+        if chunk_size is None or chunk_size >= n:
+            return call(flat, dims, kw_leaves, kw_dims, n)
+        return _in_chunks(call, flat, dims, kw_leaves, kw_dims, n, chunk_size, out_dims)
+
+    return wrapped
+
+
+def _name(func: Any) -> str:
+    return getattr(func, "__name__", repr(func))
+
+
+def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any], list[Any], Any, int]:
+    """The leaves of the arguments, the dimension each is sliced along, and how many slices there are."""
+    name = _name(func)
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+            f"matching the structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            f"function with no inputs. The latter is unsupported."
+        )
+    leaves, spec = tree_flatten(args)
+    dims = broadcast_to_and_flatten(in_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
+            f"in_dims has structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+        )
+    sizes = []
+    for i, (x, d) in enumerate(zip(leaves, dims, strict=True)):
+        if not isinstance(d, int) and d is not None:
+            raise ValueError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an "
+                f"integer dimension or None."
+            )
+        if d is None:
+            continue
+        if not isinstance(x, Tensor):
+            raise ValueError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but the input is of type "
+                f"{type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
+        if not -x.ndim <= d < x.ndim:
+            raise ValueError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor "
+                f"of dimensionality {x.ndim} so expected in_dim to satisfy -{x.ndim} <= in_dim < {x.ndim}."
+            )
+        dims[i] = d % x.ndim
+        sizes.append(x.shape[dims[i]])
+    if not sizes:
+        raise ValueError("vmap: at least one tensor must be mapped over: every in_dim is None")
+    if any(s != sizes[0] for s in sizes):
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            "dimension"
+        )
+    return leaves, dims, spec, sizes[0]
+
+
+def _run(
+    func: Any, out_dims: Any, randomness: str, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any],
+    kw_leaves: list[Any], kw_dims: list[Any], n: int,
+) -> Any:  # fmt: skip
+    if n == 0:
+        raise RuntimeError(f"vmap({_name(func)}): cannot map over a dimension of size 0")
+    level = levels.enter()
+    _maps.stack.append((level, n, randomness))
+    popped = False
+    try:
+        values = [_batched(x, d, level) for x, d in zip(flat, dims, strict=True)]
+        kws = [_batched(x, d, level) for x, d in zip(kw_leaves, kw_dims, strict=True)]
+        out = func(*tree_unflatten(values, spec), **tree_unflatten(kws, kw_spec))
+        leaves, out_spec = tree_flatten(out)
+        made = _unwrapped(leaves, out_spec, out_dims, level, n, func)
+    except CannotBatch as stop:
+        levels.leave(level)
+        _maps.stack.pop()
+        popped = True
+        return _one_by_one(func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, str(stop))
+    finally:
+        levels.leave(level)
+        if not popped:
+            _maps.stack.pop()
+    return tree_unflatten(made, out_spec)
+
+
+class _Maps(threading.local):
+    """The vmaps at work in a thread, the innermost last: level, size, and what random numbers shall do."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[int, int, str]] = []
+
+
+_maps = _Maps()
+
+
+def active() -> list[tuple[int, int]]:
+    """Level and size of the vmaps at work, the innermost first."""
+    return [(level, n) for level, n, _ in reversed(_maps.stack)]
+
+
+def _batched(x: Any, d: int | None, level: int) -> Any:
+    if d is None:
+        return x
+    return wrap(x if d == 0 else x.movedim(d, 0), level)
+
+
+def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, func: Any) -> list[Any]:
+    """The results with the batch dimension where `out_dims` says."""
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you mean to "
+                f"set out_dims= to None for output?"
+            )
+    flat_dims = broadcast_to_and_flatten(out_dims, spec)
+    if flat_dims is None and isinstance(out_dims, tuple) and spec.is_leaf() and len(out_dims) == 1:
+        flat_dims = list(out_dims)
+    if flat_dims is None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
+        )
+    made = []
+    for x, d in zip(leaves, flat_dims, strict=True):
+        if d is None:
+            if is_batched(x, level):
+                raise ValueError(
+                    f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
+                )
+            made.append(x)
+        elif is_batched(x, level):
+            made.append(x.value if d == 0 else x.value.movedim(0, d))
+        else:
+            wide = x.unsqueeze(0).expand((n, *tuple(x.shape)))
+            made.append(wide if d == 0 else wide.movedim(0, d))
+    return made
+
+
+def _one_by_one(
+    func: Any, out_dims: Any, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any],
+    kw_dims: list[Any], n: int, what: str,
+) -> Any:  # fmt: skip
+    """The slices in turn, where a function asks a batch for one value."""
+    from .. import stack  # type: ignore[attr-defined]
+
+    warnings.warn(
+        f"vmap({_name(func)}): `{what}` needs the value of one sample, so the samples are run one by one",
+        UserWarning,
+        stacklevel=4,
+    )
+    rows, out_spec = [], None
+    for i in range(n):
+        args = [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
+        kws = [x if d is None else x.select(d, i) for x, d in zip(kw_leaves, kw_dims, strict=True)]
+        leaves, out_spec = tree_flatten(func(*tree_unflatten(args, spec), **tree_unflatten(kws, kw_spec)))
+        rows.append(leaves)
+    flat_dims = broadcast_to_and_flatten(out_dims, out_spec)  # type: ignore[arg-type]
+    assert flat_dims is not None
+    made = [
+        column[0] if d is None else stack(column, d)
+        for column, d in zip(map(list, zip(*rows, strict=True)), flat_dims, strict=True)
+    ]
+    return tree_unflatten(made, out_spec)  # type: ignore[arg-type]
+
+
+def _in_chunks(
+    call: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any], kw_dims: list[Any], n: int, size: int, out_dims: Any
+) -> Any:
+    from .. import cat  # type: ignore[attr-defined]
+
+    parts, spec = [], None
+    for start in range(0, n, size):
+        k = min(size, n - start)
+        piece = [x if d is None else x.narrow(d, start, k) for x, d in zip(flat, dims, strict=True)]
+        kws = [x if d is None else x.narrow(d, start, k) for x, d in zip(kw_leaves, kw_dims, strict=True)]
+        leaves, spec = tree_flatten(call(piece, dims, kws, kw_dims, k))
+        parts.append(leaves)
+    flat_dims = broadcast_to_and_flatten(out_dims, spec)  # type: ignore[arg-type]
+    assert flat_dims is not None
+    made = [
+        column[0] if d is None else cat(column, d)
+        for column, d in zip(map(list, zip(*parts, strict=True)), flat_dims, strict=True)
+    ]
+    return tree_unflatten(made, spec)  # type: ignore[arg-type]
+
+
