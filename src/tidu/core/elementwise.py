@@ -489,6 +489,7 @@ def binary(
     save_out = "out" in rx or "out" in ry
     plain = policy.plain
     differentiable = partial_x is not None or partial_y is not None
+    one_sided = (partial_x is None) is not (partial_y is None)
     big = _big(ufunc)
 
     def make(general: Callable[..., Any]) -> Callable[..., Any]:
@@ -530,6 +531,11 @@ def binary(
             t._a = r
             cell = t._v = [0]
             t._view = t._grad = t._extra = None
+            if one_sided:
+                if partial_x is None:
+                    ex = None
+                else:
+                    ey = None
             record = state.record
             if (ex is None and ey is None) or record is False or not differentiable:
                 t._node = None

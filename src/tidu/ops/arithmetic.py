@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.elementwise import FIRST, NEG, ONE, binary, elementwise, unary
+from ..core.elementwise import FIRST, NEG, ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import inplace, writes_plainly
 from ..core.modes import state
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
@@ -27,12 +27,6 @@ METHODS = (
 INPLACE = "mul multiply neg negative gcd lcm"
 
 ndarray = np.ndarray
-
-
-def kind_of(x: Any) -> str:
-    """The letter of a value's NumPy kind: f, c, i, u, b; V for bfloat16."""
-    a = x._a if isinstance(x, Tensor) else x
-    return str(a.dtype.kind)
 
 
 # ------------------------------------------------------------------ + - *
@@ -90,13 +84,18 @@ _sub_scaled = elementwise(
     policy=SUBTRACTION,
     node="SubBackward0",
 )
-_rsub_scaled = elementwise(
-    "rsub.scaled",
-    widened(lambda input, other, alpha: np.subtract(other, _times(input, alpha))),
-    {"input": lambda alpha: -alpha, "other": ONE},
-    policy=SUBTRACTION,
-    node="RsubBackward1",
-)
+def _scaled_reverse(name: str, node: str) -> Any:
+    return elementwise(
+        name,
+        widened(lambda input, other, alpha: np.subtract(other, _times(input, alpha))),
+        {"input": lambda alpha: -alpha, "other": ONE},
+        policy=SUBTRACTION,
+        node=node,
+    )
+
+
+_rsub_scaled = _scaled_reverse("rsub.scaled", "RsubBackward1")
+_rsub_tensor_scaled = _scaled_reverse("rsub.tensor_scaled", "RsubBackward0")
 
 
 def check_alpha(input: Any, other: Any, alpha: Any) -> None:
@@ -140,7 +139,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     if alpha.__class__ is int and alpha == 1:
         return _rsub_tensor(input, other) if isinstance(other, Tensor) else _rsub(input, other)
     check_alpha(input, other, alpha)
-    return _rsub_scaled(input, other, alpha)
+    return (_rsub_tensor_scaled if isinstance(other, Tensor) else _rsub_scaled)(input, other, alpha)
 
 
 def _scaled_inplace(ufunc: Any, general: Callable[..., Any], x: Any, other: Any, alpha: Any) -> Any:

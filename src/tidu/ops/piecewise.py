@@ -185,8 +185,9 @@ def _copysign_rule(g: Any, x: Any, out: Any) -> Any:
 
 _COPYSIGN = refuse("c", "copysign_cpu", floats=True)
 _copysign = binary("copysign", np.copysign, _copysign_rule, lambda g: zeros(g), policy=_COPYSIGN)
-_copysign_number = binary(
-    "copysign.number", np.copysign, _copysign_rule, policy=_COPYSIGN, node="CopysignBackward1"
+_copysign_number = elementwise(
+    "copysign.number", lambda input, other: np.copysign(input, np.array(other).astype(input.dtype)),
+    {"input": lambda g, input, out: _copysign_rule(g, input, out)}, policy=_COPYSIGN, node="CopysignBackward1",
 )  # fmt: skip
 _icopysign = inplace(_copysign.op, "copysign_"), inplace(_copysign_number.op, "copysign_")
 

@@ -51,6 +51,8 @@ _SPECIAL = {
 def _power_of_number(input: Any, exponent: Any) -> Any:
     """input ** number, by multiplications and roots where these are enough: faster, and PyTorch's bits."""
     kind = input.dtype.kind
+    if kind == "b":
+        return input | (not exponent)
     if kind in "iu":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")

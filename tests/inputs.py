@@ -1,0 +1,308 @@
+"""Inputs for the tests that run over all ops, see test_registry.py.
+
+An elementwise op needs no line here unless its domain is not (-2, 2) without a gap around 0, or it has arguments
+beside its tensors that have no default (`ARGUMENTS`); every other op needs one in `CASES`: its name, and a function of `r` that returns the argument
+lists to call it with. `r(3, 4)` is an array of that shape with distinct float64 values between -2 and 2, none near
+0; `r(3, low=0.5, high=2)` chooses the range. Arrays of integers and bools (indices, masks) are taken as they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Args = tuple[Any, ...]
+UNIT, POSITIVE, ABOVE_ONE = (-0.9, 0.9), (0.3, 2.0), (1.2, 3.0)
+
+# Elementwise ops: the range of their inputs, where the usual one does not do.
+DOMAINS: dict[str, tuple[float, float]] = {
+    **dict.fromkeys("asin acos atanh erfinv".split(), UNIT),
+    **dict.fromkeys(
+        "log log2 log10 log1p sqrt rsqrt lgamma digamma polygamma pow pow.number pow.base xlogy xlogy.base "
+        "xlogy.number special_xlog1py special_xlog1py.first special_xlog1py.second special_entr igamma igammac "
+        "logaddexp mvlgamma".split(),
+        POSITIVE,
+    ),
+    **dict.fromkeys("acosh acosh.complex special_zeta special_zeta.first special_zeta.second".split(), ABOVE_ONE),
+    **dict.fromkeys("logit special_ndtri".split(), (0.15, 0.85)),
+    "mvlgamma": (2.0, 4.0),
+}
+
+# Elementwise ops: what they are called with beside their tensors.
+ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "add.scaled": [{"alpha": 0.5}],
+    "sub.scaled": [{"alpha": 0.5}],
+    "rsub.scaled": [{"alpha": 0.5}],
+    "rsub.tensor_scaled": [{"alpha": 0.5}],
+    "add.number": [{"other": 1.5}],
+    "mul.number": [{"other": 1.5}],
+    "div.number": [{"other": 1.5}],
+    "threshold": [{"threshold": 0.3, "value": 0.7}],
+    "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
+    "addcmul": [{"value": 1}, {"value": 0.5}],
+    "addcdiv": [{"value": 1}, {"value": -0.5}],
+    "clamp": [{"min": -0.7, "max": 0.9}, {"min": None, "max": 0.5}],
+    "clamp_min": [{"min": 0.1}],
+    "clamp_max": [{"max": 0.1}],
+    "copysign.number": [{"other": -1.5}],
+    "lerp": [{"weight": 0.3}, {"weight": 0.8}],
+    "logit": [{"eps": None}, {"eps": 0.2}],
+    "mvlgamma": [{"p": 1}, {"p": 3}],
+    "nan_to_num": [{"nan": 0.0, "posinf": None, "neginf": None}],
+    "polygamma": [{"n": 0}, {"n": 2}],
+    "pow.number": [{"exponent": e} for e in (0, 1, 2, 3, 0.5, -1, -0.5, 2.7)],
+    "pow.base": [{"base": 2.0}, {"base": 0.5}],
+    "round.decimals": [{"decimals": 1}],
+    "round.decimals_0": [{"decimals": 0}],
+}
+
+# Elementwise ops with a second input that is a constant of the derivative: PyTorch has none for the first.
+FIRST_IS_CONSTANT = {"igamma", "igammac", "special_zeta", "special_zeta.second"}
+
+# Ops that PyTorch records and cannot differentiate.
+NO_DERIVATIVE = {"floor_divide", "heaviside", "remainder.of_number", "scatter.reduce", "scatter.value_reduce"}
+
+# Ops that only rules and losses call, on floats.
+INTERNAL = {"square", "div.number"}
+
+
+class Source:
+    """`r`: arrays of distinct values, the same in every run."""
+
+    def __init__(self, name: str) -> None:
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.calls = 0
+
+    def __call__(self, *shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
+        n = int(np.prod(shape))
+        self.calls += 1  # no value is near one of another array: the maximum of two has a kink there
+        steps = (np.arange(n) + 0.2 + 0.13 * self.calls % 0.6) / max(n, 1)
+        values = low + (high - low) * self.rng.permutation(steps)
+        if low < 0 < high:
+            values = np.where(np.abs(values) < 0.15, values + np.copysign(0.15, values), values)
+        return values.reshape(shape)
+
+    def symmetric(self, *shape: int) -> np.ndarray:
+        """Positive definite matrices."""
+        a = self(*shape)
+        return a @ np.swapaxes(a, -1, -2) + 3 * np.eye(shape[-1])
+
+
+def cases_of(op: Any) -> list[Args]:
+    """The argument lists to test an op with; empty where nothing says."""
+    r = Source(op.name)
+    if op.name in CASES:
+        return CASES[op.name](r)
+    if op.kind != "elementwise":
+        return []
+    low, high = DOMAINS.get(op.name, (-2.0, 2.0))
+    params = inspect.signature(op.forward).parameters
+    others = [p for i, p in enumerate(params) if i not in op.positions]
+    defaults = {p: params[p].default for p in others}
+    if op.name not in ARGUMENTS and inspect.Parameter.empty in defaults.values():
+        return []
+    made = []
+    for given in ARGUMENTS.get(op.name, [defaults]):
+        full = [r(3, 4, low=low, high=high) if i in op.positions else given[p] for i, p in enumerate(params)]
+        made.append(tuple(full))
+    return made
+
+
+def _mask(*shape: int) -> np.ndarray:
+    return np.random.default_rng(5).random(shape) < 0.5
+
+
+_I = np.array([2, 0, 2])
+_J = np.array([[1, 0], [3, 2], [0, 3]])
+_HOW = ("none", "mean", "sum")
+
+# What everything else is called with.
+CASES: dict[str, Callable[[Source], list[Args]]] = {
+    # the core
+    "as_strided": lambda r: [(r(12), (2, 3), (3, 1), 2), (r(12), (3, 4), (2, 1), 0)],
+    "as_strided_adjoint": lambda r: [(r(2, 3), (2, 3), (3, 1), 2, ((12,), (1,), 0))],
+    "as_strided_window": lambda r: [(r(12), (2, 3), (3, 1), 2, ((12,), (1,), 0))],
+    "cast": lambda r: [(r(3), np.dtype(np.float64))],
+    "sum_to_size": lambda r: [(r(3, 4), (4,)), (r(3, 4), (3, 1))],
+    # piecewise and complex
+    "where": lambda r: [(_mask(3, 4), r(3, 4), r(3, 4)), (_mask(3, 1), r(4), r(1, 4))],
+    "isclose": lambda r: [(r(3), r(3), 1e-5, 1e-8, False)],
+    "masked_fill": lambda r: [(r(3, 4), _mask(3, 4), 2.5), (r(4), _mask(3, 1), 2.5)],
+    "masked_fill.tensor": lambda r: [(r(3, 4), _mask(3, 4), r())],
+    "frexp": lambda r: [(r(3, 4),)],
+    "fill": lambda r: [(r(3), 2.0)],
+    "fill.tensor": lambda r: [(r(3), r())],
+    "fill.number_": lambda r: [(r(3), 2.0)],
+    "fill.tensor_": lambda r: [(r(3), r())],
+    "zero": lambda r: [(r(3),)],
+    "copy": lambda r: [(r(3, 4), r(4)), (r(3), r(3))],
+    "abs.complex": lambda r: [(r(3) + 1j * r(3),)],
+    "sgn.complex": lambda r: [(r(3) + 1j * r(3),)],
+    "angle.complex": lambda r: [(r(3) + 1j * r(3),)],
+    "acosh.complex": lambda r: [(r(3, 4) + 1j * r(3, 4),)],
+    "view_as_real": lambda r: [(r(3) + 1j * r(3),)],
+    "view_as_complex": lambda r: [(r(3, 2),)],
+    "conj": lambda r: [(r(3) + 1j * r(3),)],
+    "conj_physical": lambda r: [(r(3) + 1j * r(3),)],
+    "complex": lambda r: [(r(3), r(3)), (r(2, 1), r(3))],
+    "polar": lambda r: [(r(3, low=0.3, high=2), r(3)), (r(2, 1, low=0.3, high=2), r(3))],
+    # shapes
+    "view": lambda r: [(r(3, 4), (2, 6))],
+    "reshape_copy": lambda r: [(r(3, 4), (2, 6))],
+    "_unsafe_view": lambda r: [(r(3, 4), (2, 6))],
+    "unsafe_view": lambda r: [(r(3, 4), (2, 6))],
+    "contiguous_clone": lambda r: [(r(3, 4),)],
+    "alias": lambda r: [(r(3, 4),)],
+    "view_as_dtype": lambda r: [(r(3), np.dtype(np.int64))],
+    "transpose": lambda r: [(r(2, 3, 4), 0, 2)],
+    "t": lambda r: [(r(3, 4),)],
+    "permute": lambda r: [(r(2, 3, 4), (2, 0, 1))],
+    "unsqueeze": lambda r: [(r(3, 4), 1)],
+    "squeeze": lambda r: [(r(3, 1, 4),)],
+    "squeeze_dim": lambda r: [(r(3, 1, 4), 1)],
+    "squeeze_dims": lambda r: [(r(3, 1, 4, 1), (1, 3))],
+    "expand": lambda r: [(r(3, 1), (2, 3, 4))],
+    "select": lambda r: [(r(3, 4), 1, 2)],
+    "select_backward": lambda r: [(r(3), (3, 4), 1, 2)],
+    "slice": lambda r: [(r(5, 4), 0, 1, 5, 2)],
+    "slice_backward": lambda r: [(r(2, 4), (5, 4), 0, 1, 5, 2)],
+    "narrow_copy": lambda r: [(r(5, 4), 0, 1, 3)],
+    "diagonal": lambda r: [(r(3, 4), 1, 0, 1)],
+    "diagonal_backward": lambda r: [(r(3), (3, 4), 1, 0, 1)],
+    "diagonal_copy": lambda r: [(r(3, 4), 1, 0, 1)],
+    "unfold": lambda r: [(r(5, 2), 0, 3, 1)],
+    "unfold_backward": lambda r: [(r(3, 2, 3), (5, 2), 0, 3, 1)],
+    "select_scatter": lambda r: [(r(3, 4), r(3), 1, 2)],
+    "select_scatter_clear": lambda r: [(r(3, 4), 1, 2)],
+    "diagonal_scatter": lambda r: [(r(3, 4), r(3), 1, 0, 1)],
+    "diagonal_scatter_clear": lambda r: [(r(3, 4), 1, 0, 1)],
+    "slice_scatter": lambda r: [(r(5, 4), r(2, 4), 0, 1, 5, 2)],
+    "slice_scatter_clear": lambda r: [(r(5, 4), 0, 1, 5, 2)],
+    "as_strided_scatter": lambda r: [(r(12), r(2, 3), (2, 3), (3, 1), 2)],
+    "as_strided_clear": lambda r: [(r(12), (2, 3), (3, 1), 2)],
+    "repeat": lambda r: [(r(2, 3), (2, 1, 2))],
+    "flip": lambda r: [(r(3, 4), (1,))],
+    "roll": lambda r: [(r(3, 4), (1, -2), (0, 1))],
+    "rot90": lambda r: [(r(3, 4), 1, (0, 1))],
+    "tril": lambda r: [(r(3, 4), 0)],
+    "triu": lambda r: [(r(3, 4), 1)],
+    "diag_embed": lambda r: [(r(2, 3), 1, -2, -1)],
+    "clone": lambda r: [(r(3, 4), None)],
+    "detach": lambda r: [(r(3),)],
+    "cat": lambda r: [([r(2, 3), r(1, 3)], 0)],
+    "stack": lambda r: [([r(2, 3), r(2, 3)], 1)],
+    "block_diag": lambda r: [([r(2, 3), r(1, 2)],)],
+    "split": lambda r: [(r(5, 2), 2, 0)],
+    "split_with_sizes": lambda r: [(r(5, 2), (2, 3), 0)],
+    "unsafe_split": lambda r: [(r(5, 2), 2, 0)],
+    "unsafe_split_with_sizes": lambda r: [(r(5, 2), (2, 3), 0)],
+    "unbind": lambda r: [(r(3, 2), 0)],
+    # indexing
+    "getitem": lambda r: [(r(3, 4), (slice(None), 1))],
+    "index.one": lambda r: [(r(3, 4), _I, 0)],
+    "index_backward.one": lambda r: [(r(3, 4), (3, 4), _I, 0)],
+    "index": lambda r: [(r(3, 4), [_I, np.array([0, 1, 1])])],
+    "index_backward": lambda r: [(r(3), (3, 4), [_I, np.array([0, 1, 1])])],
+    "index_clear": lambda r: [(r(3, 4), [_I])],
+    "index_put": lambda r: [(r(3, 4), [np.array([2, 0])], r(2, 4), False), (r(3, 4), [_I], r(3, 4), True)],
+    # products
+    "mm": lambda r: [(r(2, 3), r(3, 4))],
+    "bmm": lambda r: [(r(2, 2, 3), r(2, 3, 4))],
+    "mv": lambda r: [(r(2, 3), r(3))],
+    "dot": lambda r: [(r(3), r(3))],
+    "vdot": lambda r: [(r(3), r(3))],
+    "addmm": lambda r: [(r(4), r(2, 3), r(3, 4), 0.5, 2)],
+    "addmv": lambda r: [(r(2), r(2, 3), r(3), 0.5, 2)],
+    "addr": lambda r: [(r(2, 3), r(2), r(3), 0.5, 2)],
+    "baddbmm": lambda r: [(r(2, 1, 4), r(2, 2, 3), r(2, 3, 4), 0.5, 2)],
+    "addbmm": lambda r: [(r(2, 4), r(2, 2, 3), r(2, 3, 4), 0.5, 2)],
+    # reductions and scans
+    "sum": lambda r: [(r(3, 4),)],
+    "sum_dim": lambda r: [(r(3, 4), (1,), False)],
+    "nansum": lambda r: [(r(3, 4), (1,), False)],
+    "mean": lambda r: [(r(3, 4),)],
+    "mean_dim": lambda r: [(r(3, 4), (1,), True)],
+    "prod": lambda r: [(r(3, 4), (0, 1), False)],
+    "prod_dim": lambda r: [(r(3, 4), (1,), False)],
+    "var": lambda r: [(r(3, 4), (1,), 1, False)],
+    "std": lambda r: [(r(3, 4), (1,), 1, True)],
+    "var_mean": lambda r: [(r(3, 4), (1,), 1, False)],
+    "std_mean": lambda r: [(r(3, 4), (1,), 0, False)],
+    "logsumexp": lambda r: [(r(3, 4), (1,), False)],
+    "amax": lambda r: [(r(3, 4), (1,), False)],
+    "amin": lambda r: [(r(3, 4), (0, 1), False)],
+    "max_all": lambda r: [(r(3, 4), (0, 1), False)],
+    "min_all": lambda r: [(r(3, 4), (0, 1), False)],
+    "max_dim": lambda r: [(r(3, 4), 1, False)],
+    "min_dim": lambda r: [(r(3, 4), 1, True)],
+    "argmax": lambda r: [(r(3, 4), 1, False)],
+    "argmin": lambda r: [(r(3, 4), 1, False)],
+    "all": lambda r: [(r(3, 4), (1,), False)],
+    "any": lambda r: [(r(3, 4), (1,), False)],
+    "count_nonzero": lambda r: [(r(3, 4), (1,))],
+    "cumsum": lambda r: [(r(3, 4), 1, None)],
+    "cumprod": lambda r: [(r(3, 4), 1, None)],
+    "cummax": lambda r: [(r(3, 4), 1)],
+    "cummin": lambda r: [(r(3, 4), 1)],
+    "logcumsumexp": lambda r: [(r(3, 4), 1)],
+    "softmax": lambda r: [(r(3, 4), 1)],
+    "log_softmax": lambda r: [(r(3, 4), 0)],
+    "median": lambda r: [(r(3, 3),)],
+    "median_dim": lambda r: [(r(3, 3), 1, False)],
+    "nanmedian": lambda r: [(r(3, 3),)],
+    "nanmedian_dim": lambda r: [(r(3, 3), 1, False)],
+    "linalg_vector_norm": lambda r: [(r(3, 4), p, (1,), False) for p in (2.0, 1.0, 3.0, float("inf"))],
+    "dist": lambda r: [(r(3, 4), r(3, 4), 2.0)],
+    # activations
+    "_prelu_kernel": lambda r: [(r(3, 4), r(4, low=0.1, high=0.5))],
+    "glu": lambda r: [(r(3, 4), 1)],
+    "rrelu_with_noise": lambda r: [(r(3, 4), r(3, 4, low=0.1, high=0.3))],
+    "rrelu_with_noise.eval": lambda r: [(r(3, 4), 0.2)],
+    # gathering and scattering
+    "gather": lambda r: [(r(3, 4), 1, _J, False)],
+    "gather_backward": lambda r: [(r(3, 2), (3, 4), 1, _J)],
+    "pad_end": lambda r: [(r(2, 3), (3, 4))],
+    "cut_end": lambda r: [(r(3, 4), (2, 3))],
+    "scatter": lambda r: [(r(3, 4), 1, _J, r(3, 2))],
+    "scatter.value": lambda r: [(r(3, 4), 1, _J, 1.5)],
+    "scatter_add": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2))],
+    "scatter.reduce": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how) for how in ("add", "multiply")],
+    "scatter.value_reduce": lambda r: [(r(3, 4), 1, _J, 1.5, how) for how in ("add", "multiply")],
+    "scatter_reduce": lambda r: [
+        (r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how, own)
+        for how in ("sum", "prod", "mean", "amax", "amin") for own in (True, False)
+    ],  # fmt: skip
+    "index_select": lambda r: [(r(3, 4), 1, _I)],
+    "index_select_backward": lambda r: [(r(3, 3), (3, 4), 1, _I)],
+    "index_add": lambda r: [(r(3, 4), 1, _I, r(3, 3), 0.5)],
+    "index_copy": lambda r: [(r(3, 4), 1, _I[1:], r(3, 2))],
+    "index_fill": lambda r: [(r(3, 4), 1, _I, 1.5)],
+    "index_fill.tensor": lambda r: [(r(3, 4), 1, _I, r())],
+    "index_reduce": lambda r: [
+        (r(3, 4), 1, _I, r(3, 3), how, own) for how in ("prod", "mean", "amax", "amin") for own in (True, False)
+    ],  # fmt: skip
+    "take": lambda r: [(r(3, 4), np.array([[5, 0], [5, 11]]))],
+    "take_backward": lambda r: [(r(2, 2), (3, 4), np.array([[5, 0], [5, 11]]))],
+    "put": lambda r: [(r(3, 4), np.array([5, 0]), r(2), False), (r(3, 4), np.array([5, 5]), r(2), True)],
+    "put_clear": lambda r: [(r(3, 4), np.array([5, 0]))],
+    "masked_select": lambda r: [(r(3, 4), _mask(3, 4))],
+    "masked_select_backward": lambda r: [(r(int(_mask(3, 4).sum())), (3, 4), _mask(3, 4))],
+    "masked_scatter": lambda r: [(r(3, 4), _mask(3, 4), r(12))],
+    "pad_vector": lambda r: [(r(3), 5)],
+    "nonzero": lambda r: [(r(3, 4),)],
+    # losses
+    "mse_loss": lambda r: [(r(3, 4), r(3, 4), how) for how in _HOW],
+    "smooth_l1_loss": lambda r: [(r(3, 4), r(3, 4), how, 0.7) for how in _HOW],
+    "huber_loss": lambda r: [(r(3, 4), r(3, 4), how, 0.7) for how in _HOW],
+    "binary_cross_entropy": lambda r: [
+        (r(3, 4, low=0.1, high=0.9), r(3, 4, low=0.1, high=0.9), w, how) for how in _HOW for w in (None, r(4))
+    ],
+    "binary_cross_entropy_with_logits": lambda r: [
+        (r(3, 4), r(3, 4, low=0.1, high=0.9), w, p, how) for how in _HOW for w, p in ((None, None), (r(4), r(4)))
+    ],
+    "_trilinear": lambda r: [(r(3, 4), r(2, 4, 5), r(3, 5))],
+}
