@@ -155,12 +155,12 @@ def _with_index(largest: bool) -> Any:
 
 def value_backward(g: Any, shape: Ints, dim: int, indices: Any, keepdim: bool) -> Any:
     """The cotangent of values picked by index along a dimension."""
-    from .gather import scatter_values
+    from .gather import gather_adjoint
 
     if not shape:
         return g
     dims = (dim,)
-    return scatter_values(restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim))
+    return gather_adjoint(restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim))
 
 
 def value_forward(t: Any, dim: int, indices: Any, keepdim: bool) -> Any:

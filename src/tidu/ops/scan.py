@@ -184,9 +184,9 @@ def _running(ufunc: Any) -> Any:
 
 
 def _running_backward(g0: Any, input_shape: Ints, dim: int, out1: Any) -> Any:
-    from .gather import scatter_values
+    from .gather import gather_adjoint
 
-    return scatter_values(g0, input_shape, dim, out1) if input_shape else g0
+    return gather_adjoint(g0, input_shape, dim, out1) if input_shape else g0
 
 
 def _running_op(name: str, ufunc: Any, result: Any) -> Op:
