@@ -37,6 +37,7 @@ from ..ops.activation import (
     tanhshrink,
     threshold_,
 )
+from ..ops.distance import cosine_similarity, normalize, pairwise_distance
 from ..ops.dropout import (
     dropout1d,
     dropout2d,
@@ -45,6 +46,30 @@ from ..ops.dropout import (
     f_dropout as dropout,
     f_feature_alpha_dropout as feature_alpha_dropout,
 )
+from ..ops.embedding import f_embedding as embedding, one_hot
 from ..ops.linear import bilinear, linear
+from ..ops.loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    f_kl_div as kl_div,
+    f_poisson_nll_loss as poisson_nll_loss,
+    gaussian_nll_loss,
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    smooth_l1_loss,
+)
+from ..ops.margin import (
+    f_cosine_embedding_loss as cosine_embedding_loss,
+    f_hinge_embedding_loss as hinge_embedding_loss,
+    f_margin_ranking_loss as margin_ranking_loss,
+    f_triplet_margin_loss as triplet_margin_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from ..ops.nll import cross_entropy, nll_loss
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.softmax import f_log_softmax as log_softmax, f_softmax as softmax, gumbel_softmax, softmin

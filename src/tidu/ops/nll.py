@@ -1,0 +1,390 @@
+"""The negative log likelihood of classes, and cross entropy, which is log_softmax before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.elementwise import F32, F64
+from ..core.modes import state
+from ..core.node import Node, freed, modified, next_seq
+from ..core.op import Op
+from ..core.tensor import Tensor, live_node, new
+from ._loss import MEAN, NONE, code, div_number, legacy, mul_number, not_differentiable, reduced, SUM
+from ._refuse import refusal
+from .piecewise import masked_fill
+from .reduction import sum
+from .softmax import log_softmax
+
+__all__: list[str] = []
+METHODS = ""
+
+Value = Any
+Flag = bool | None
+INT64 = np.dtype(np.int64)
+
+
+# ------------------------------------------------------------------ the op: linear in its input
+
+
+def _factors(input_shape: Any, target: Any, weight: Any, ignore_index: int, dt: Any) -> tuple[Any, Any, Any]:
+    """The targets with 0 for ignored ones, which those are (None: none), and the weight of each (None: all 1)."""
+    classes = input_shape[1] if len(input_shape) > 1 else input_shape[0]
+    keep = None
+    if target.size:
+        low, high = target.min(), target.max()
+        if low < 0 or high >= classes or low <= ignore_index <= high:
+            keep = target != ignore_index
+            bad = keep & ((target < 0) | (target >= classes))
+            if bad.any():
+                raise IndexError(f"Target {target[bad].flat[0]} is out of bounds.")
+            if keep.all():
+                keep = None
+            else:
+                target = np.where(keep, target, 0)
+    w = None if weight is None else weight[target]
+    if keep is not None:
+        w = keep.astype(dt) if w is None else np.where(keep, w, dt.type(0))
+    return target, keep, w
+
+
+def _pick(input: Any, target: Any) -> Any:
+    if input.ndim == 1:
+        return input[target]
+    if input.ndim == 2:
+        return input[np.arange(len(input)), target]
+    return np.take_along_axis(input, target[:, None], 1)[:, 0]
+
+
+def _nll_forward(input: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    dt = input.dtype
+    target, _, w = _factors(input.shape, target, weight, ignore_index, dt)
+    picked = np.negative(_pick(input, target))
+    if w is not None:
+        picked = picked * w
+        if weight is None:
+            picked = np.where(w == 0, dt.type(0), picked)  # an ignored infinity counts nothing
+    if reduction == NONE:
+        return np.asarray(picked)
+    total = np.asarray(_wide_sum(picked))
+    if reduction == MEAN:
+        total = np.asarray(total / (total.dtype.type(picked.size) if w is None else _wide_sum(w)))
+    return total.astype(dt, copy=False)
+
+
+def _wide_sum(a: Any) -> Any:
+    return np.add.reduce(a.astype(np.float32) if a.dtype.itemsize == 2 else a, None)
+
+
+def _scatter(g: Any, target: Any, weight: Any, reduction: int, ignore_index: int, shape: Any) -> Any:
+    """The adjoint: minus the cotangent, times the weight, in the places of the targets."""
+    dt = g.dtype
+    target, _, w = _factors(shape, target, weight, ignore_index, dt)
+    value = np.negative(g)
+    if reduction == MEAN:
+        n = dt.type(target.size) if w is None else _wide_sum(w)
+        value = np.asarray(value / n)
+    if w is not None:
+        value = value * w
+        if reduction == MEAN:
+            value = np.where(w == 0, dt.type(0), value)
+    out = np.zeros(shape, dt)
+    value = np.asarray(value).astype(dt, copy=False)
+    if len(shape) == 1:
+        out[target] = value
+    elif len(shape) == 2:
+        out[np.arange(shape[0]), target] = value
+    else:
+        spread = np.broadcast_to(value, target.shape)
+        np.put_along_axis(out, target[:, None], spread[:, None], 1)
+    return out
+
+
+_scatter_op = Op(
+    "nll_loss_backward",
+    _scatter,
+    {"g": lambda g, target, weight, reduction, ignore_index: _nll_call(g, target, weight, reduction, ignore_index)},
+    {"g": lambda t, target, weight, reduction, ignore_index, shape: _scatter_op.call(
+        t, target, weight, reduction, ignore_index, shape
+    )},
+    tensors=("g", "target", "weight"),
+    register=False,
+)  # fmt: skip
+
+
+def _nll_rule(
+    g: Value, target: Value, weight: Value, reduction: int, ignore_index: int, input_shape: Any
+) -> Value:
+    return _scatter_op.call(g, target, weight, reduction, ignore_index, tuple(input_shape))
+
+
+def _nll_op(name: str, node: str) -> Op:
+    return Op(
+        name, _nll_forward, {"input": _nll_rule},
+        {"input": lambda t, target, weight, reduction, ignore_index: _nll_call(
+            t, target, weight, reduction, ignore_index
+        )},
+        tensors=("input", "target", "weight"), node=node,
+    )  # fmt: skip
+
+
+_nll = _nll_op("nll_loss", "NllLossBackward0")
+_nll_2d = _nll_op("nll_loss2d", "NllLoss2DBackward0")
+
+
+def _nll_call(input: Value, target: Value, weight: Value, reduction: int, ignore_index: int) -> Value:
+    return (_nll if input.ndim <= 2 else _nll_2d).call(input, target, weight, reduction, ignore_index)
+
+
+class NllNode(Node):
+    """The node of the hot path: rows of classes, no weights, nothing ignored."""
+
+    __slots__ = ("how", "index", "shape", "target", "version")
+    op = _nll
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        target, shape = self.target, self.shape
+        if target is None:
+            raise freed(self)
+        if target._v[0] != self.version:
+            raise modified(self, target, target._v, self.version)
+        if not raw:
+            return (_scatter_op.call(g, target, None, self.how, -100, shape),)
+        out = np.zeros(shape, g.dtype)
+        out[self.index, target._a] = -g / shape[0] if self.how == MEAN else -g
+        return (out,)
+
+    def release(self) -> None:
+        self.target = None
+
+    def saved_arrays(self) -> Iterator[Any]:
+        if self.target is not None:
+            yield self.target._a
+
+
+_NllNode: Any = type("NllLossBackward0", (NllNode,), {"__slots__": ()})
+_aranges: dict[int, Any] = {}
+
+
+def _arange(n: int) -> Any:
+    got = _aranges.get(n)
+    if got is None:
+        if len(_aranges) > 64:
+            _aranges.clear()
+        got = _aranges[n] = np.arange(n)
+    return got
+
+
+def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
+    """The loss where all is as it mostly is; None where it is not."""
+    try:
+        x, y = input._a, target._a
+    except AttributeError:
+        return None
+    dt = x.dtype
+    if (
+        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or state.record is not True
+        or how == NONE or len(y) != len(x) or not y.size or ignore_index >= 0
+    ):  # fmt: skip
+        return None
+    if y.min() < 0 or y.max() >= x.shape[1]:
+        return None
+    n = len(y)
+    index = _arange(n)
+    total = np.add.reduce(x[index, y])
+    r = new(Tensor)
+    r._a = np.asarray(-total / dt.type(n) if how == MEAN else -total)
+    r._v = [0]
+    r._node = r._view = r._grad = r._extra = None
+    e = input._node if input._view is None else live_node(input)
+    if e is None:
+        return r
+    r._node = node = new(_NllNode)
+    node.seq = next_seq()
+    node._hooks = None
+    node.edges = (input if e is True else e,)
+    node.shape, node.how, node.index = x.shape, how, index
+    node.target, node.version = target, target._v[0]
+    return r
+
+
+# ------------------------------------------------------------------ what may be asked for
+
+
+def _check_target(target: Value) -> Value:
+    name = target.dtype.name
+    if name == "int64":
+        return target
+    if name != "uint8":
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}")
+    return target.long()
+
+
+def nll_loss_of(input: Value, target: Value, weight: Value, how: int, ignore_index: int) -> Value:
+    if weight is None:
+        got = _hot(input, target, how, ignore_index)
+        if got is not None:
+            return got
+    n = input.ndim
+    if n < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {n})")
+    if n != 1 and (not target.ndim or input.shape[0] != target.shape[0]):
+        have = target.shape[0] if target.ndim else 0
+        if target.ndim:
+            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({have}).")
+    channels = input.shape[1] if n > 1 else input.shape[0]
+    if n in (1, 2):
+        if target.ndim > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if n == 2 and target.ndim == 0:
+            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size (0).")
+        squeeze = n == 1 and target.ndim == 1
+        if squeeze and target.shape[0] != 1:
+            raise RuntimeError(
+                f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})"
+            )
+        _check_weights(weight, channels)
+        _same_dtype(input, weight)
+        refusal("bic", "nll_loss_out_frame")("nll_loss", input.dtype)
+        target = _check_target(target)
+        if squeeze:
+            target = target.reshape(())
+        return _nll.call(input, target, weight, how, ignore_index)
+    if n == 4:
+        return _spatial(input, target, weight, how, ignore_index)
+    out_size = (input.shape[0], *input.shape[2:])
+    if tuple(target.shape[1:]) != tuple(input.shape[2:]):
+        raise RuntimeError(f"Expected target size {list(out_size)}, got {list(target.shape)}")
+    columns = -1 if 0 not in input.shape else 0
+    x = input.contiguous().view((input.shape[0], channels, 1, columns))
+    y = target.contiguous().view((target.shape[0], 1, -1 if 0 not in target.shape else 0))
+    r = _spatial(x, y, weight, how, ignore_index)
+    return r.view(out_size) if how == NONE else r
+
+
+def _spatial(input: Value, target: Value, weight: Value, how: int, ignore_index: int) -> Value:
+    if target.ndim != 3:
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}"
+        )
+    if tuple(target.shape[1:]) != tuple(input.shape[2:]):
+        raise RuntimeError(f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}")
+    _check_weights(weight, input.shape[1])
+    _same_dtype(input, weight)
+    refusal("bic", "nll_loss2d_forward_out_frame")("nll_loss2d", input.dtype)
+    return _nll_2d.call(input, _check_target(target), weight, how, ignore_index)
+
+
+def _check_weights(weight: Value, classes: int) -> None:
+    if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+
+
+def _same_dtype(input: Value, weight: Value) -> None:
+    if weight is not None:
+        not_differentiable("nll_loss_forward", "weight", weight)
+        if weight.dtype != input.dtype and input.dtype.category == dtypes.FLOATING:
+            raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
+
+
+def nll_loss(
+    input: Value, target: Value, weight: Value = None, size_average: Flag = None, ignore_index: int = -100,
+    reduce: Flag = None, reduction: str = "mean",
+) -> Value:  # fmt: skip
+    """-weight[target] * input[target], for log-probabilities (N, C), (C) or (N, C, ...); "mean" divides by the weights.
+
+    **Arguments** target: class indices, (N), () or (N, ...); ignore_index: a target that counts nothing.
+    **Raises** IndexError for a target outside of the classes. Source: torch.nn.functional.nll_loss.
+    """
+    return nll_loss_of(input, target, weight, code(legacy(size_average, reduce, reduction)), ignore_index)
+
+
+def cross_entropy(
+    input: Value, target: Value, weight: Value = None, size_average: Flag = None, ignore_index: int = -100,
+    reduce: Flag = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Value:  # fmt: skip
+    """-log(softmax(input)[target]) for class indices, or -sum(target * log(softmax(input))) for probabilities.
+
+    **Arguments** input: scores (N, C), (C) or (N, C, ...); target: indices, or probabilities in the shape of `input`;
+    weight: a factor a class; ignore_index: an index that counts nothing; label_smoothing: how much of the target to
+    spread over all classes. Source: torch.nn.functional.cross_entropy.
+
+    >>> import tidu as torch
+    >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([1, 3]))
+    tensor(1.3863)
+    """
+    how = code(reduction if size_average is None and reduce is None else legacy(size_average, reduce, reduction))
+    n = input.ndim
+    axis = 0 if n == 1 else 1
+    if tuple(input.shape) == tuple(target.shape):
+        return _of_probabilities(input, target, weight, how, ignore_index, label_smoothing, axis)
+    if label_smoothing != 0.0:
+        return _smoothed(input, target, weight, how, ignore_index, label_smoothing, axis)
+    return nll_loss_of(log_softmax(input, axis), target, weight, how, ignore_index)
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _channel_shape(ndim: int, axis: int) -> tuple[int, ...]:
+    return tuple(-1 if i == axis else 1 for i in range(ndim))
+
+
+def _of_probabilities(
+    input: Value, target: Value, weight: Value, how: int, ignore_index: int, smoothing: float, axis: int
+) -> Value:
+    if target.dtype.category != dtypes.FLOATING:
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {target.dtype.legacy}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    _check_smoothing(smoothing)
+    classes = input.shape[axis]
+    _check_weights(weight, classes)
+    log_p = log_softmax(input, axis)
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / classes
+    r = log_p * target
+    if weight is not None:
+        r = r * weight.reshape(_channel_shape(input.ndim, axis))
+    if how == NONE:
+        return -sum(r, axis)
+    if how == SUM:
+        return -sum(r)
+    n = input.numel() // classes if classes else 0
+    return div_number(-sum(r), n)
+
+
+def _smoothed(
+    input: Value, target: Value, weight: Value, how: int, ignore_index: int, smoothing: float, axis: int
+) -> Value:
+    _check_smoothing(smoothing)
+    classes = input.shape[axis]
+    log_p = log_softmax(input, axis)
+    main = nll_loss_of(log_p, target, weight, how, ignore_index)
+    if weight is None:
+        smooth = -sum(log_p, axis)
+    else:
+        smooth = -sum(log_p * weight.reshape(_channel_shape(input.ndim, axis)), axis)
+    ignored = target == ignore_index
+    smooth = masked_fill(smooth, ignored, 0.0)
+    if how == MEAN:
+        if weight is None:
+            kept = target.numel() - int(sum(ignored).item())
+            total = sum(smooth)
+            smooth = total / input.new_tensor(float(kept))
+        else:
+            picked = masked_fill(weight[masked_fill(target, ignored, 0)], ignored, 0.0)
+            smooth = sum(smooth) / sum(picked)
+    else:
+        smooth = reduced(smooth, how)
+    return mul_number(main, 1 - smoothing) + mul_number(smooth, smoothing / classes)
