@@ -78,9 +78,11 @@ _LATER = {
         "aliasing": "install_as_torch is_installed_as_torch",
         "amp": "autocast GradScaler",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
+        "cuda": "OutOfMemoryError",
         "func": "vmap",
         "legacy": (
             "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
+            "ComplexDoubleStorage ComplexFloatStorage "
             "DoubleStorage DoubleTensor FloatStorage FloatTensor HalfStorage HalfTensor IntStorage IntTensor "
             "LongStorage LongTensor ShortStorage Storage ShortTensor TypedStorage UntypedStorage is_storage "
             "set_default_tensor_type typename"
@@ -92,7 +94,7 @@ _LATER = {
     for name in names.split()
 }
 _MODULES = frozenset(
-    "_C _dynamo _tensor accelerator amp ao backends compiler cpu cuda distributed distributions export fft fft func "
+    "_C accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
     "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
     "package profiler quasirandom random return_types serialization signal sparse special storage testing types utils "
     "version xpu aliasing explain cli demos running printing".split()

@@ -38,9 +38,11 @@ class _storagetype(type):
 
 
 for _d in dtypes.ALL:
-    if _d.legacy.startswith("UInt") or _d.is_complex:
+    if _d.legacy.startswith("UInt"):
         continue
     for _meta, _kind in ((tensortype, "Tensor"), (_storagetype, "Storage")):
+        if _d.is_complex and _kind == "Tensor":
+            continue
         globals()[_d.legacy + _kind] = _meta(
             _d.legacy + _kind,
             (),

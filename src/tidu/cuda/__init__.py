@@ -1,0 +1,142 @@
+"""torch.cuda as a build without CUDA has it: nothing is available, seeds and caches are no matter, the rest raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = [
+    "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "device", "device_count", "empty_cache",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "init", "initial_seed",
+    "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_rng_state", "stream", "synchronize",
+]  # fmt: skip
+
+
+def _lacking(*args: Any, **kw: Any) -> Any:
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def _raiser(name: str) -> Callable[..., Any]:
+    def raising(*args: Any, **kw: Any) -> Any:
+        _lacking()
+
+    raising.__name__ = raising.__qualname__ = name
+    raising.__doc__ = f"AssertionError: there is no CUDA. Source: torch.cuda.{name}."
+    return raising
+
+
+current_device = _raiser("current_device")
+current_stream = _raiser("current_stream")
+get_device_capability = _raiser("get_device_capability")
+get_device_name = _raiser("get_device_name")
+get_device_properties = _raiser("get_device_properties")
+get_rng_state = _raiser("get_rng_state")
+init = _raiser("init")
+initial_seed = _raiser("initial_seed")
+ipc_collect = _raiser("ipc_collect")
+mem_get_info = _raiser("mem_get_info")
+set_device = _raiser("set_device")
+synchronize = _raiser("synchronize")
+
+
+def is_available() -> bool:
+    """False. Source: torch.cuda.is_available."""
+    return False
+
+
+def is_initialized() -> bool:
+    """False. Source: torch.cuda.is_initialized."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """False. Source: torch.cuda.is_bf16_supported."""
+    return False
+
+
+def device_count() -> int:
+    """0. Source: torch.cuda.device_count."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Nothing: there is no generator to seed. Source: torch.cuda.manual_seed."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Nothing: there is no generator to seed. Source: torch.cuda.manual_seed_all."""
+
+
+def seed() -> None:
+    """Nothing: there is no generator to seed. Source: torch.cuda.seed."""
+
+
+def seed_all() -> None:
+    """Nothing: there is no generator to seed. Source: torch.cuda.seed_all."""
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Nothing: there is no generator. Source: torch.cuda.set_rng_state."""
+
+
+def empty_cache() -> None:
+    """Nothing: no memory is kept. Source: torch.cuda.empty_cache."""
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing: there are no statistics. Source: torch.cuda.reset_peak_memory_stats."""
+
+
+def _no_bytes(device: Any = None) -> int:
+    """0. There is no such memory."""
+    return 0
+
+
+max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _no_bytes
+
+
+class Stream:
+    """RuntimeError: there is no CUDA. Source: torch.cuda.Stream."""
+
+    def __new__(cls, *args: Any, **kw: Any) -> Any:
+        raise RuntimeError("torch.cuda.Stream requires CUDA support")
+
+
+class Event:
+    """RuntimeError: there is no CUDA. Source: torch.cuda.Event."""
+
+    def __new__(cls, *args: Any, **kw: Any) -> Any:
+        raise RuntimeError("Tried to instantiate dummy base class Event")
+
+
+class device:
+    """A context in which a device would be the current one. Source: torch.cuda.device."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = device
+
+    def __enter__(self) -> None:
+        _lacking()
+
+    def __exit__(self, *exc: Any) -> None:
+        pass
+
+
+class stream:
+    """A context in which a stream would be the current one; None for none. Source: torch.cuda.stream."""
+
+    def __init__(self, stream: Any) -> None:
+        if stream is not None:
+            _lacking()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass
+
+
+class OutOfMemoryError(RuntimeError):
+    """An accelerator ran out of memory: never raised. Source: torch.OutOfMemoryError."""
