@@ -132,6 +132,17 @@ class Batched(Special):
 
     # ---------------------------------------------------------------- ops
 
+    def rewrapped(self, level: int) -> Any:
+        """This batch, whose first visible dimension is that of a lower level, as a batch of batches."""
+        return wrap(wrap(self.value.movedim(0, 1), level), self.level)  # type: ignore[attr-defined]
+
+    def paired(self, primal: Any, tangent: Any, level: int) -> Any:
+        """The dual, of a lower level, of two values of which one is a batch of this level."""
+        from .forward import make_dual
+
+        n = self.size_of_batch
+        return wrap(make_dual(materialize(primal, self.level, n), materialize(tangent, self.level, n), level), self.level)
+
     def process(self, op: Any, args: Sequence[Any]) -> Any:
         level = self.level
         if not alive(level):
@@ -166,8 +177,10 @@ class Batched(Special):
         return x
 
 
-def wrap(value: Any, level: int) -> Batched:
-    """A value with the batch dimension first, as a batch of this level."""
+def wrap(value: Any, level: int) -> Any:
+    """A value with the batch dimension first, as a batch of this level; what belongs to a higher level stays outside."""
+    if isinstance(value, Special) and value.level > level:
+        return value.rewrapped(level)
     b = new(Batched)
     b.value, b.level = value, level
     b._node = b._view = b._grad = b._extra = None

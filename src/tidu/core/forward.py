@@ -83,6 +83,20 @@ class Dual(Special):
         """The primal, without a tangent."""
         return self.primal.detach()  # type: ignore[attr-defined]
 
+    def rewrapped(self, level: int) -> Any:
+        """This dual, whose first visible dimension is that of a vmap of a lower level, as a dual of batches."""
+        from .batch import wrap
+
+        return make_dual(wrap(self.primal, level), wrap(self.tangent, level), self.level)
+
+    def paired(self, primal: Any, tangent: Any, level: int) -> Any:
+        """make_dual(primal, tangent, level) where one of them is a dual of this, higher, level."""
+        high = self.level
+        p, t = _primal(primal, high), _primal(tangent, high)
+        pt, tt = _tangent(primal, high), _tangent(tangent, high)
+        moved = make_dual(zeros_like(p) if pt is None else pt, zeros_like(t) if tt is None else tt, level)
+        return make_dual(make_dual(p, t, level), moved, high)
+
     def process(self, op: Op, args: tuple[Any, ...]) -> Any:
         level = self.level
         primals, tangents = split(op, args, level)
@@ -132,8 +146,11 @@ for _name in (
     setattr(Dual, _name, _on_primal(_name))
 
 
-def make_dual(primal: Tensor, tangent: Tensor, level: int) -> Dual:
-    """Pair a value with its tangent."""
+def make_dual(primal: Any, tangent: Any, level: int) -> Any:
+    """Pair a value with its tangent. What belongs to a higher level stays outside: a pair of batches is a batch of pairs."""
+    above = [v for v in (primal, tangent) if isinstance(v, Special) and v.level > level]
+    if above:
+        return max(above, key=lambda v: v.level).paired(primal, tangent, level)
     d = new(Dual)
     d.primal, d.tangent, d.level = primal, tangent, level
     d._node = d._view = d._grad = d._extra = None

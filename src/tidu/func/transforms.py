@@ -40,32 +40,49 @@ def fresh(x: Any) -> Any:
     return x.detach().requires_grad_()  # type: ignore[attr-defined]
 
 
-def spread(x: Any) -> Any:
-    """A value with a batch dimension for every vmap at work, so that each sample has a gradient of its own."""
-    if not isinstance(x, Tensor):
-        return x
-    for level, n in _active_batches():
-        x = _spread_level(x, level, n)
+def batch_levels(values: Sequence[Any]) -> dict[int, int]:
+    """The levels and sizes of the batches among some values, in primals and tangents."""
+    found: dict[int, int] = {}
+    stack = list(values)
+    while stack:
+        v = stack.pop()
+        if isinstance(v, Batched):
+            found[v.level] = v.size_of_batch
+            stack.append(v.value)
+        elif isinstance(v, Dual):
+            stack += (v.primal, v.tangent)
+    return found
+
+
+def spread(x: Any, batches: dict[int, int]) -> Any:
+    """A value with a batch dimension for each of these vmaps, so that every sample has a gradient of its own."""
+    if isinstance(x, Tensor):
+        for level, n in sorted(batches.items(), reverse=True):
+            x = _spread(x, level, n)
     return x
 
 
-def _spread_level(x: Any, level: int, n: int) -> Any:
-    if isinstance(x, Batched):
-        if x.level == level:
-            return x
-        if x.level > level:
-            return wrap(_spread_inner(x.value, level, n), x.level)
+def _spread(x: Any, level: int, n: int) -> Any:
+    if isinstance(x, Dual):
+        return forward.make_dual(_spread(x.primal, level, n), _spread(x.tangent, level, n), x.level)
+    if isinstance(x, Batched) and x.level >= level:
+        return x if x.level == level else wrap(_spread(x.value, level, n), x.level)
     return wrap(x.unsqueeze(0).expand((n, *tuple(x.shape))), level)
 
 
-def _spread_inner(v: Any, level: int, n: int) -> Any:
-    return _spread_level(v, level, n)
-
-
-def _active_batches() -> list[tuple[int, int]]:
-    from .vmapping import active
-
-    return active()
+def called(
+    run: Callable[[list[Any]], Any], leaves: Sequence[Any], others: Sequence[Any]
+) -> tuple[list[Any], Any]:
+    """Fresh inputs made of `leaves`, and `run` of them. Inputs get the batch dimensions of everything they meet: of the
+    other arguments, and, found by running once, of what the function closes over."""
+    batches = batch_levels([*leaves, *others])
+    ins = [fresh(spread(x, batches)) for x in leaves]
+    out = run(ins)
+    met = batch_levels([o for o in tree_flatten(out)[0] if isinstance(o, Tensor)])
+    if set(met) - set(batches):
+        ins = [fresh(spread(x, {**batches, **met})) for x in leaves]
+        out = run(ins)
+    return ins, out
 
 
 def _plain(x: Any) -> Any:
@@ -236,8 +253,11 @@ def grad_and_value(
         outer = state.grad
         leaves, spec = tree_flatten(_pick(args, argnums))
         with enable_grad():
-            ins = [fresh(spread(x)) for x in leaves]
-            out = func(*_put(args, argnums, tree_unflatten(ins, spec)), **kwargs)
+            ins, out = called(
+                lambda ins: func(*_put(args, argnums, tree_unflatten(ins, spec)), **kwargs),
+                leaves,
+                tree_flatten((args, kwargs))[0],
+            )
             aux = None
             if has_aux:
                 if not (isinstance(out, tuple) and len(out) == 2):
@@ -311,8 +331,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     leaves, spec = _as_leaves(primals, "vjp(f, *primals)")
     outer = state.grad
     with enable_grad():
-        ins = [fresh(spread(x)) for x in leaves]
-        out = func(*tree_unflatten(ins, spec))
+        ins, out = called(lambda ins: func(*tree_unflatten(ins, spec)), leaves, ())
         aux = None
         if has_aux:
             if not (isinstance(out, tuple) and len(out) == 2):
@@ -538,5 +557,8 @@ def jacfwd(
 
 
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The Hessian: forward mode over reverse. Source: torch.func.hessian."""
-    return jacfwd(jacrev(func, argnums), argnums)
+    """The Hessian of a function: the Jacobian of its Jacobian. Source: torch.func.hessian.
+
+    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it.
+    """
+    return jacrev(jacrev(func, argnums), argnums)

@@ -149,11 +149,6 @@ class _Maps(threading.local):
 _maps = _Maps()
 
 
-def active() -> list[tuple[int, int]]:
-    """Level and size of the vmaps at work, the innermost first."""
-    return [(level, n) for level, n, _ in reversed(_maps.stack)]
-
-
 def _batched(x: Any, d: int | None, level: int) -> Any:
     if d is None:
         return x
