@@ -108,7 +108,7 @@ def hot(call: Callable[..., Any]) -> Callable[..., Any]:
         r = forward(a, *args)
         e = input._node if input._view is None else live_node(input)
         t = new(Tensor)
-        t._a = r
+        t._a = r if r.__class__ is ndarray else np.asarray(r)
         cell = t._v = [0]
         t._node = t._view = t._grad = t._extra = None
         if e is None or not record:
