@@ -118,7 +118,12 @@ def _mask(*shape: int) -> np.ndarray:
 
 _I = np.array([2, 0, 2])
 _J = np.array([[1, 0], [3, 2], [0, 3]])
+_RATIO = np.resize([1.4, 2.5, -1.6, 0.6, -2.3], (3, 4))  # quotients far from whole numbers
 _HOW = ("none", "mean", "sum")
+
+def _quotient(x: np.ndarray) -> list[Args]:
+    return [(x, x / _RATIO)]
+
 
 # What everything else is called with.
 CASES: dict[str, Callable[[Source], list[Args]]] = {
@@ -128,6 +133,8 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "as_strided_window": lambda r: [(r(12), (2, 3), (3, 1), 2, ((12,), (1,), 0))],
     "cast": lambda r: [(r(3), np.dtype(np.float64))],
     "sum_to_size": lambda r: [(r(3, 4), (4,)), (r(3, 4), (3, 1))],
+    # quotients that are rounded
+    **{n: lambda r: _quotient(r(3, 4)) for n in "remainder remainder.number fmod fmod.number div.floor div.trunc".split()},
     # piecewise and complex
     "where": lambda r: [(_mask(3, 4), r(3, 4), r(3, 4)), (_mask(3, 1), r(4), r(1, 4))],
     "isclose": lambda r: [(r(3), r(3), 1e-5, 1e-8, False)],
