@@ -26,18 +26,36 @@ NONE, MEAN, SUM = 0, 1, 2
 _CODES = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 # PyTorch's own code adds and multiplies plain numbers by ops of another name than Python's operators.
-add_number = elementwise("add.number", lambda input, other: input + input.dtype.type(other), {"input": ONE},
-                         node="AddBackward1")  # fmt: skip
-sub_number = elementwise("sub.number", lambda input, other: input - input.dtype.type(other), {"input": ONE},
-                         node="SubBackward1")  # fmt: skip
-mul_number = elementwise(
-    "mul.number", lambda input, other: np.asarray(input * input.dtype.type(other)),
-    {"input": lambda g, other: g * other}, node="MulBackward1",
+_add = elementwise("add.number", lambda input, other: input + _like(other, input), {"input": ONE}, node="AddBackward1")
+_sub = elementwise("sub.number", lambda input, other: input - _like(other, input), {"input": ONE}, node="SubBackward1")
+_mul = elementwise(
+    "mul.number", lambda input, other: np.asarray(input * _like(other, input)), {"input": lambda g, other: g * other},
+    node="MulBackward1",
 )  # fmt: skip
-div_number = elementwise(
-    "div.number", lambda input, other: np.asarray(input / input.dtype.type(other)),
-    {"input": lambda g, other: g / other}, node="DivBackward1",
+_div = elementwise(
+    "div.number", lambda input, other: np.asarray(input / _like(other, input)), {"input": lambda g, other: g / other},
+    node="DivBackward1",
 )  # fmt: skip
+
+
+def _like(value: float, a: Any) -> Any:
+    return a.dtype.type(value)
+
+
+def add_number(x: Value, value: float) -> Value:
+    return _add(x, value) if x.dtype.category >= dtypes.FLOATING else x + value
+
+
+def sub_number(x: Value, value: float) -> Value:
+    return _sub(x, value) if x.dtype.category >= dtypes.FLOATING else x - value
+
+
+def mul_number(x: Value, value: float) -> Value:
+    return _mul(x, value) if x.dtype.category >= dtypes.FLOATING else x * value
+
+
+def div_number(x: Value, value: float) -> Value:
+    return _div(x, value) if x.dtype.category >= dtypes.FLOATING else x / value
 
 
 def code(reduction: str) -> int:
@@ -95,11 +113,10 @@ class PairNode(Node):
             raise modified(self, y, y._v, versions[1])
         if raw:
             x, y = x._a, y._a
-        ex, ey = edges
-        return (
-            None if ex is None else self.pull_x(g, x, y, *self.args),
-            None if ey is None else self.pull_y(g, x, y, *self.args),
-        )
+        cx = None if edges[0] is None else self.pull_x(g, x, y, *self.args)
+        if len(edges) == 1:
+            return (cx,)
+        return cx, None if edges[1] is None else self.pull_y(g, x, y, *self.args)
 
     def release(self) -> None:
         self.x = self.y = self.versions = None
@@ -112,14 +129,15 @@ def pair_loss(
     name: str,
     values: Callable[..., Any],
     partial_x: Callable[..., Any],
-    partial_y: Callable[..., Any] | None,
+    partial_y: Callable[..., Any] | None | bool,
     kernel: str,
     extra: str = "",
 ) -> Callable[..., Any]:
     """Declare a loss op(input, target, reduction[, extra]).
 
     `values(x, y[, extra])` are the elements before the reduction, `partial_x` and `partial_y` their derivatives, written
-    over values; no `partial_y`: minus `partial_x`. Shapes broadcast.
+    over values; None for the second: minus the first; False:
+    no derivative. Shapes broadcast.
     """
     tail = [extra] if extra else []
     refuse = refusal("bic", kernel)
@@ -161,17 +179,16 @@ def pair_loss(
         return reduced(t * p, reduction)
 
     reads = ["input", "target", "reduction", *tail]
-    op = Op(
-        name,
-        signed(forward, reads),
-        {"input": signed(pull_x, ["g", *reads]), "target": signed(pull_y, ["g", *reads])},
-        {"input": signed(push_x, ["t", *reads]), "target": signed(push_y, ["t", *reads])},
-    )
+    vjp: Any = {"input": signed(pull_x, ["g", *reads])}
+    jvp: Any = {"input": signed(push_x, ["t", *reads])}
+    if partial_y is not False:
+        vjp["target"], jvp["target"] = signed(pull_y, ["g", *reads]), signed(push_y, ["t", *reads])
+    op = Op(name, signed(forward, reads), vjp, jvp, tensors=("input", "target"))
     cls: Any = type(
         op.node_name, (PairNode,),
         {"__slots__": (), "op": op, "pull_x": staticmethod(pull_x), "pull_y": staticmethod(pull_y)},
     )  # fmt: skip
-    general = op.call
+    general, count = op.call, len(vjp)
 
     def call(input: Value, target: Value, *args: Any) -> Value:
         try:
@@ -193,7 +210,7 @@ def pair_loss(
         t._node = n = new(cls)
         n.seq = next_seq()
         n._hooks = None
-        n.edges = (input if ex is True else ex, target if ey is True else ey)
+        n.edges = (input if ex is True else ex, target if ey is True else ey)[:count]
         n.x, n.y, n.args = check_savable(input), check_savable(target), args
         n.versions = (input._v[0], target._v[0])
         return t

@@ -35,7 +35,7 @@ _norm = Op(
 def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
     """The dot product over `dim` over the product of the norms, each at least `eps`. Source: torch.cosine_similarity."""
     d = result_type((x1, x2))
-    if d.category < 2:
+    if d.category != 2:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {d.legacy}")
     shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
     x1, x2 = (expand_to(cast(x, d.np), shape) for x in (x1, x2))

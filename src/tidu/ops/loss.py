@@ -30,10 +30,10 @@ from ._loss import (
 from ._refuse import refusal
 from .activation import logsigmoid
 from .dims import broadcast_tensors
-from .piecewise import xlogy
+from .piecewise import masked_fill, xlogy
 from .pointwise import abs, exp, log, sigmoid
 from .reduction import sum
-from .selection import clamp, clamp_min, where
+from .selection import clamp, clamp_min
 
 __all__ = ["kl_div", "poisson_nll_loss"]
 METHODS = ""
@@ -317,7 +317,7 @@ def f_logits(input: Value, target: Value, weight: Value = None, pos_weight: Valu
     for name, w in (("weight", weight), ("pos_weight", pos_weight)):
         if w is not None:
             not_differentiable("binary_cross_entropy_with_logits", name, w)
-            broadcast_shapes(tuple(input.shape), tuple(w.shape))
+            broadcast_shapes(*[tuple(v.shape) for v in ((input, w) if name == "weight" else (w, input))])
     return _logits.call(input, target, weight, pos_weight, reduction)
 
 
@@ -328,6 +328,8 @@ def kl_div(input: Value, target: Value, reduction: int = MEAN, *, log_target: bo
     """target * (log(target) - input), reduced; with `log_target` both are logarithms. Source: torch.kl_div."""
     if not (input.dtype.category >= 2 and target.dtype.category >= 2):
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if input.dtype.is_complex or target.dtype.is_complex:
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:
         r = exp(target) * (target - input)
     else:
@@ -363,7 +365,7 @@ def poisson_nll_loss(input: Value, target: Value, log_input: bool, full: bool, e
     loss = exp(input) - target * input if log_input else input - target * log(add_number(input, eps))
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
-        loss = loss + where(target <= 1, 0.0, stirling)
+        loss = loss + masked_fill(stirling, target <= 1, 0)
     return reduced(loss, reduction)
 
 

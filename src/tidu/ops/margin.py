@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.broadcast import cast
 from ..core.op import Op
 from ..core.tensor import tensor_of
+from ..shapes import broadcast_shapes
 from ._loss import MEAN, NONE, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, sub_number
-from ._refuse import refusal
 from .activation import logsigmoid
 from .comparison import minimum
 from .distance import pairwise_distance
@@ -35,7 +36,8 @@ def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduc
 
 
 def _number(like: Value, value: float) -> Value:
-    return tensor_of(np.array(value, like.dtype.np if like.dtype.category >= 2 else np.float32))
+    """A number in the dtype of a tensor that it stands beside."""
+    return tensor_of(np.array(value).astype(like.dtype.np))
 
 
 def f_hinge_embedding_loss(
@@ -167,7 +169,7 @@ _soft_margin = pair_loss(
     "soft_margin_loss",
     lambda x, y: np.log1p(np.exp(-y * x)),
     lambda x, y: -y * sigmoid(-y * x),
-    lambda x, y: -x * sigmoid(-y * x),
+    False,
     "log1p_cpu",
 )
 
@@ -178,7 +180,12 @@ def soft_margin_loss(
     """log(1 + exp(-target * input)), reduced. Source: torch.nn.functional.soft_margin_loss."""
     how = code(legacy(size_average, reduce, reduction))
     not_differentiable("soft_margin_loss", "target", target)
-    return _soft_margin(input, target, how)
+    broadcast_shapes(tuple(input.shape), tuple(target.shape))
+    if input.dtype.category < 2:
+        if input.dtype.name == "bool":
+            return -target
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}")
+    return _soft_margin(input, cast(target, input.dtype.np), how)
 
 
 def multilabel_soft_margin_loss(
@@ -265,6 +272,7 @@ def multi_margin_loss(
     Source: torch.nn.functional.multi_margin_loss.
     """
     how = code(legacy(size_average, reduce, reduction))
+    not_differentiable("multi_margin_loss", "weight", weight)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
@@ -279,10 +287,15 @@ def multi_margin_loss(
         )
     if weight is not None and weight.numel() != c:
         raise RuntimeError(f"inconsistent weight size, expected {c} but got {list(weight.shape)}")
-    refusal("bic", "multi_margin_loss")("", input.dtype)
+    _full_precision("multi_margin_loss_cpu_kernel", input)
     if target.dtype.name != "int64":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
     return _multi_margin.call(input, target, weight, p, margin, how)
+
+
+def _full_precision(word: str, x: Value) -> None:
+    if x.dtype.name not in ("float32", "float64"):
+        raise NotImplementedError(f"\"{word}\" not implemented for '{x.dtype.legacy}'")
 
 
 def _check_rows(input: Value) -> None:
@@ -361,7 +374,7 @@ def multilabel_margin_loss(
     _check_rows(input)
     if tuple(target.shape) != tuple(input.shape) and not (input.ndim <= 1 and target.numel() == input.numel()):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    refusal("bic", "multilabel_margin_loss_forward_out_frame")("", input.dtype)
+    _full_precision("multilabel_margin_loss_forward_out_frame", input)
     if target.dtype.name != "int64":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
     return _multilabel.call(input, target, how)
