@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import functional
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
+__all__ = ["Buffer", "functional", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
