@@ -32,7 +32,7 @@ def joined(gs: Sequence[Any], dim: int) -> Any:
 
 def stacked(gs: Sequence[Any], dim: int) -> Any:
     """`stack` of values of any kind."""
-    return np.stack(gs, dim) if gs[0].__class__ is ndarray else stack(gs, dim)
+    return stack(gs, dim) if isinstance(gs[0], Tensor) else np.stack(gs, dim)  # arrays, or NumPy scalars
 
 
 # ------------------------------------------------------------------ split
