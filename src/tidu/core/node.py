@@ -116,7 +116,7 @@ class Node:
         return add_hook(hooks_of(self).pre, fn)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 def hooks_of(node: Node) -> Hooks:

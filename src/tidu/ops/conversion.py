@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import cast_op
 from ..core.linear import linear
-from ..core.tensor import Tensor, new, raw
+from ..core.tensor import Inference, Tensor, new, raw
 from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
@@ -132,7 +132,7 @@ def property_data(self: Any) -> Any:
     Assigning another tensor makes this one share its memory. Source: torch.Tensor.data.
     """
     t = detach(self)
-    t._v = [0]
+    t._v = [0] if type(self._v) is list else Inference((0,))
     return t
 
 
