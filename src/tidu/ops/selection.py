@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..arrays.select import where as _where_kernel
+from ..arrays.threads import BIG, big_ufunc
 from ..core.broadcast import cast, sum_to
 from ..core.elementwise import F32, F64, ONE, elementwise, kind_of
 from ..core.inplace import inplace, writes_plainly
-from ..core.modes import state
-from ..core.op import Op
+from ..core.modes import CAREFUL, state
+from ..core.node import Node, freed, modified, next_seq
+from ..core.op import Op, check_savable
 from ..core.promote import Number, Policy, result_type, scalar_of
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, live_node, new, tensor_of
 from ..shapes import broadcast_shapes
 from ._half import widened
+from ._hot import hot
 from ._refuse import refusal, refuse
 
 __all__ = [
@@ -28,9 +32,12 @@ METHODS = " ".join(__all__) + " lerp_ addcmul_ addcdiv_"
 # ------------------------------------------------------------------ where
 
 
+SMALL = 1 << 12  # up to so many elements NumPy's own where is the quickest
+
+
 def _where(condition: Any, input: Any, other: Any) -> Any:
     try:
-        return np.asarray(_where_kernel(condition, input, other))
+        return (np.where if condition.size <= SMALL else _where_kernel)(condition, input, other)
     except ValueError:
         broadcast_shapes(condition.shape, input.shape, other.shape)
         raise
@@ -48,6 +55,37 @@ _where_op = Op(
 )
 
 
+class WhereNode(Node):
+    """The node of the hot path: two tensors of one dtype. Only the condition is kept."""
+
+    __slots__ = ("condition", "shapes", "version")
+    op = _where_op
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        condition = self.condition
+        if condition is None:
+            raise freed(self)
+        if condition._v[0] != self.version:
+            raise modified(self, condition, condition._v, self.version)
+        if raw:
+            condition = condition._a
+        (ex, ey), (x_shape, y_shape) = edges, self.shapes
+        return (
+            None if ex is None else sum_to(where(condition, g, 0), x_shape),
+            None if ey is None else sum_to(where(condition, 0, g), y_shape),
+        )
+
+    def release(self) -> None:
+        self.condition = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        yield self.condition._a
+
+
+WhereBackward0: Any = type("WhereBackward0", (WhereNode,), {"__slots__": ()})
+_BOOL = np.dtype(np.bool_)
+
+
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where the condition holds, else `other`; the two and the condition broadcast, either may be a number.
 
@@ -59,6 +97,28 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     >>> torch.where(x > 0, x, 0.)
     tensor([1., 0.])
     """
+    try:
+        c = condition._a
+        a = input._a
+        dt = a.dtype
+        if other.__class__ is float and (dt is F32 or dt is F64):
+            b, ey = scalar_of(other, dt), None
+        else:
+            b = other._a
+            ey = other._node if other._view is None else live_node(other)
+        if b.dtype is dt and c.dtype is _BOOL and out is None and dt.kind in "fc" and state.record is not CAREFUL:
+            t = tensor_of(_where(c, a, b))
+            ex = input._node if input._view is None else live_node(input)
+            if state.record and (ex is not None or ey is not None):
+                t._node = n = new(WhereBackward0)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if ex is True else ex, other if ey is True else ey)
+                n.condition, n.version = condition, check_savable(condition)._v[0]
+                n.shapes = a.shape, b.shape
+            return t
+    except AttributeError:
+        pass
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
@@ -124,10 +184,14 @@ def _real(word: str) -> Policy:
 
 def _bounded(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is not None:
-        input = np.maximum(input, _bound(min, input))
+        input = _extremum(np.maximum, input, _bound(min, input))
     if max is not None:
-        input = np.minimum(input, _bound(max, input))
+        input = _extremum(np.minimum, input, _bound(max, input))
     return np.asarray(input)
+
+
+def _extremum(ufunc: Any, a: Any, bound: Any) -> Any:
+    return ufunc(a, bound) if a.size <= BIG else big_ufunc(ufunc, a, bound)
 
 
 def _bound(value: Any, input: Any) -> Any:
@@ -151,7 +215,8 @@ def _at_max(g: Any, input: Any, min: Any, max: Any) -> Any:
     return where(input > max if min is None else (input > max) | (max < min), g, 0)
 
 
-_clamp = elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1")
+_clamp = hot(elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1"))
+_PLAIN = frozenset((int, float, type(None)))
 _clamp_tensor = elementwise(
     "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_real("clamp_cpu"), node="ClampBackward0"
 )  # fmt: skip
@@ -217,6 +282,13 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if min.__class__ in _PLAIN and max.__class__ in _PLAIN and min is not max:
+        try:
+            dt = input._a.dtype
+            if dt is F32 or dt is F64:
+                return _clamp(input, min, max, out=out)
+        except AttributeError:
+            pass
     if _is_tensor_clamp(input, min, max):
         return _clamp_tensor(input, min, max, out=out)
     return _clamp(_with_numbers(input, min, max), min, max, out=out)
@@ -249,6 +321,18 @@ def _keeps_dtype(input: Any, *bounds: Any) -> None:
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
     """In-place `clamp`. Source: torch.clamp_."""
+    if min.__class__ in _PLAIN and max.__class__ in _PLAIN and min is not max:
+        try:
+            a = self._a
+            if writes_plainly(self, a):
+                if min is not None:
+                    np.maximum(a, scalar_of(min, a.dtype), a)
+                if max is not None:
+                    np.minimum(a, scalar_of(max, a.dtype), a)
+                self._v[0] += 1
+                return self
+        except AttributeError:
+            pass
     tensors = _is_tensor_clamp(self, min, max)
     _keeps_dtype(self, min, max)
     return (_iclamp_tensor if tensors else _iclamp)(self, min, max)
