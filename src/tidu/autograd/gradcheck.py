@@ -1,0 +1,383 @@
+"""Derivatives checked against finite differences. Source: torch.autograd.gradcheck.
+
+The numerical Jacobian comes from central differences, (f(x + eps e) - f(x - eps e)) / (2 eps), one element at a time; the
+analytical one from a backward pass for each element of the output. A complex input counts as two real ones: its Jacobian
+has one more axis, for the derivatives along the real and the imaginary direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import forward, levels
+from ..core.tensor import Tensor, tensor_of
+from ..utils._pytree import tree_leaves, tree_map
+from .backward import grad as _grad
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """Raised by `gradcheck` and `gradgradcheck`."""
+
+
+def _differentiable(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.requires_grad
+
+
+def _outputs(out: Any) -> tuple[Any, ...]:
+    """The outputs that can have a derivative."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    return tuple(o for o in outs if isinstance(o, Tensor) and o.dtype.category >= 2)
+
+
+def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
+    import warnings
+
+    found = False
+    for i, x in enumerate(inputs):
+        if not _differentiable(x):
+            continue
+        found = True
+        if x.dtype.name not in ("float64", "complex128"):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=4,
+            )
+        if any(s == 0 and d > 1 for s, d in zip(x.stride(), x.size(), strict=True)):  # type: ignore[attr-defined]
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to "
+                "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
+    if not found:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+    return True
+
+
+# ------------------------------------------------------------------ Jacobians
+
+
+def _numerical(fn: Callable[..., Any], inputs: Sequence[Any], eps: float) -> list[list[np.ndarray[Any, Any]]]:
+    """For every differentiable input and output the Jacobian (input elements, output elements) by central differences."""
+    per_input = []
+    for x in tree_leaves(inputs):
+        if not _differentiable(x):
+            continue
+        a = x._a
+        columns: list[list[np.ndarray[Any, Any]]] = []
+        for index in np.ndindex(a.shape):
+            step = lambda d, index=index, a=a: _difference(fn, inputs, a, index, d)  # noqa: E731
+            real = step(eps)
+            if a.dtype.kind == "c":
+                imag = step(eps * 1j)
+                columns.append([np.stack([r, m], -1) / (2 * eps) for r, m in zip(real, imag, strict=True)])
+            else:
+                columns.append([r / (2 * eps) for r in real])
+        n_out = len(_outputs(fn(*inputs)))
+        sizes = [o.numel() for o in _outputs(fn(*inputs))]
+        per_input.append(
+            [
+                np.stack([c[k] for c in columns]) if columns else np.zeros((0, sizes[k]))
+                for k in range(n_out)
+            ]
+        )
+    return per_input
+
+
+def _difference(fn: Any, inputs: Sequence[Any], a: Any, index: Any, d: complex) -> list[Any]:
+    had = a[index].copy() if hasattr(a[index], "copy") else a[index]
+    try:
+        a[index] = had + d
+        high = [np.array(o.detach()._a).reshape(-1) for o in _outputs(fn(*inputs))]
+        a[index] = had - d
+        low = [np.array(o.detach()._a).reshape(-1) for o in _outputs(fn(*inputs))]
+    finally:
+        a[index] = had
+    return [h - w for h, w in zip(high, low, strict=True)]
+
+
+def _analytical(
+    outs: Sequence[Any], ins: Sequence[Any], k: int, nondet_tol: float
+) -> list[np.ndarray[Any, Any]]:
+    """For one output the Jacobian with respect to every input, by a backward pass an element; in the layout of
+    `_numerical`."""
+    out = outs[k]
+    n = out.numel()
+    complex_out = out.dtype.is_complex
+    rows = [np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float) for x in ins]
+    for j in range(n):
+        for unit in (1, 1j) if complex_out else (1,):
+            v = np.zeros(n, out._a.dtype)
+            v[j] = unit
+            w = tensor_of(v.reshape(out._a.shape))
+            got = _grad(out, ins, w, retain_graph=True, allow_unused=True)
+            if nondet_tol is not None:
+                again = _grad(out, ins, w, retain_graph=True, allow_unused=True)
+                for g, h in zip(got, again, strict=True):
+                    if g is not None and not _close(g._a, h._a, 0, nondet_tol):
+                        raise GradcheckError(
+                            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                            "gives different values, although analytical gradient matches numerical gradient."
+                            f"The tolerance for nondeterminism was {nondet_tol}.\n\nNOTE: If your op relies on "
+                            "non-deterministic operations i.e., it is listed here:\n"
+                            "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\nthis failure "
+                            "might be expected.\n"
+                        )
+            for r, g, x in zip(rows, got, ins, strict=True):
+                if g is None:
+                    continue
+                flat = np.asarray(g._a).reshape(-1)
+                # <cot, J v> = <J^T cot, v>: with cot = unit at j the gradient holds Re(conj(unit) dout_j/dv).
+                factor = 1 if unit == 1 else 1j
+                if x.dtype.is_complex:
+                    r[:, j, 0] += factor * flat.real
+                    r[:, j, 1] += factor * flat.imag
+                else:
+                    r[:, j] += factor * flat.real
+    return rows
+
+
+def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray[Any, Any]]:
+    """For one output the Jacobian by forward mode, a pass for each element of each input."""
+    made = []
+    leaves = tree_leaves(inputs)
+    for which, x in enumerate(leaves):
+        if not _differentiable(x):
+            continue
+        columns = []
+        for index in np.ndindex(x._a.shape):
+            parts = []
+            for unit in (1, 1j) if x.dtype.is_complex else (1,):
+                t = np.zeros(x._a.shape, x._a.dtype)
+                t[index] = unit
+                level = levels.enter()
+                try:
+                    count = iter(range(len(leaves)))
+                    args = tree_map(
+                        lambda v, t=t, which=which, count=count, level=level: forward.make_dual(v, tensor_of(t), level)
+                        if next(count) == which
+                        else v,
+                        inputs,
+                    )
+                    o = _outputs(fn(*args))[k]
+                    moved = (
+                        o.tangent.detach()._a
+                        if isinstance(o, forward.Dual) and o.level == level
+                        else np.zeros(tuple(o.shape), o.dtype.np)
+                    )
+                finally:
+                    levels.leave(level)
+                parts.append(np.asarray(moved).reshape(-1))
+            columns.append(np.stack(parts, -1) if x.dtype.is_complex else parts[0])
+        n = _outputs(fn(*inputs))[k].numel()
+        made.append(np.stack(columns) if columns else np.zeros((0, n)))
+    return made
+
+
+def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
+    return bool(np.allclose(a, b, rtol, atol, equal_nan=True))
+
+
+def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any) -> str:
+    return (
+        f"{kind} for output {k} with respect to input {i},\n"
+        f"numerical:{tensor_of(np.asarray(numerical))!r}\nanalytical:{tensor_of(np.asarray(analytical))!r}\n"
+    )
+
+
+# ------------------------------------------------------------------ the checks
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Whether the derivatives of `func` at `inputs` agree with finite differences.
+
+    **Arguments** func: returns a tensor or several; inputs: tensors, of which those that require grad (float64 or
+    complex128) are varied; eps, atol, rtol: step and tolerances; nondet_tol: how far two backward passes may differ;
+    check_undefined_grad: backward must take missing gradients; check_batched_grad, check_batched_forward_grad: under vmap;
+    check_forward_ad, check_backward_ad: the modes to check; fast_mode is accepted, and the whole Jacobian checked.
+    Returns True, or raises GradcheckError (or returns False where `raise_exception` is off). Source:
+    torch.autograd.gradcheck.
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    args = dict(
+        eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, undefined=check_undefined_grad, batched=check_batched_grad,
+        batched_forward=check_batched_forward_grad, forward_ad=check_forward_ad, backward_ad=check_backward_ad,
+        dtypes=check_grad_dtypes, fast=fast_mode,
+    )  # fmt: skip
+    if not raise_exception:
+        try:
+            return _gradcheck(func, inputs, **args)
+        except GradcheckError:
+            return False
+    return _gradcheck(func, inputs, **args)
+
+
+def _gradcheck(
+    func: Any, inputs: Any, *, eps: float, atol: float, rtol: float, nondet_tol: float, undefined: bool, batched: bool,
+    batched_forward: bool, forward_ad: bool, backward_ad: bool, dtypes: bool, fast: bool,
+) -> bool:  # fmt: skip
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    inputs = tuple(inputs)
+    leaves = tree_leaves(inputs)
+    _check_inputs(leaves, True)
+    ins = [x for x in leaves if _differentiable(x)]
+    for x in ins:
+        if x.is_leaf:
+            x.retain_grad()
+    outs = _outputs(func(*inputs))
+    if not any(o.requires_grad for o in outs):
+        _no_output_depends(func, inputs, eps)
+        return True
+    numerical = _numerical(func, inputs, eps)
+    for k, o in enumerate(outs):
+        if not o.requires_grad:
+            _independent(k, numerical)
+            continue
+        if backward_ad:
+            analytical = _analytical(outs, ins, k, nondet_tol)
+            for i, a in enumerate(analytical):
+                if not _close(a, numerical[i][k], rtol, atol):
+                    raise GradcheckError(_explained("Jacobian mismatch", i, k, a, numerical[i][k], outs, ins))
+        if forward_ad:
+            for i, a in enumerate(_forward_jacobian(func, inputs, k)):
+                if not _close(a, numerical[i][k], rtol, atol):
+                    raise GradcheckError(
+                        _mismatch("Jacobian computed with forward mode mismatch", i, k, a, numerical[i][k])
+                    )
+    if batched:
+        _check_batched(outs, ins)
+    if undefined and backward_ad:
+        _check_undefined(func, outs, ins)
+    return True
+
+
+def _explained(kind: str, i: int, k: int, a: Any, n: Any, outs: Sequence[Any], ins: Sequence[Any]) -> str:
+    a = a[..., 0] + 1j * a[..., 1] if a.ndim == 3 else a
+    n = n[..., 0] + 1j * n[..., 1] if n.ndim == 3 else n
+    return _mismatch(kind, i, k, a, n)
+
+
+def _no_output_depends(func: Any, inputs: Any, eps: float) -> None:
+    for per_output in _numerical(func, inputs, eps):
+        for j in per_output:
+            if np.any(j != 0):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _independent(k: int, numerical: Any) -> None:
+    for per_output in numerical:
+        if np.any(per_output[k] != 0):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:
+    """A batch of cotangents must give what they give one by one."""
+    rng = np.random.default_rng(0)
+    for o in outs:
+        if not o.requires_grad:
+            continue
+        v = tensor_of(rng.standard_normal((2, *o._a.shape)).astype(o._a.dtype))
+        together = _grad(o, ins, v, retain_graph=True, allow_unused=True, is_grads_batched=True)
+        for i in range(2):
+            alone = _grad(o, ins, v[i], retain_graph=True, allow_unused=True)  # type: ignore[index]
+            for g, h in zip(together, alone, strict=True):
+                if (g is None) != (h is None) or (g is not None and not _close(g._a[i], h._a, 1e-7, 1e-8)):
+                    raise GradcheckError(
+                        "gradcheck or gradgradcheck failed while testing batched gradient computation."
+                    )
+
+
+def _check_undefined(func: Any, outs: Sequence[Any], ins: Sequence[Any]) -> None:
+    """Backward must take gradients that never come: what is left must not depend on them."""
+    live = [o for o in outs if o.requires_grad]
+    for o in live:
+        zero = tensor_of(np.zeros(o._a.shape, o._a.dtype))
+        got = _grad([o], ins, [zero], retain_graph=True, allow_unused=True)
+        for g in got:
+            if g is not None and not np.all((g._a == 0) | np.isnan(g._a)):
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
+                    "look at 'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
+                )
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Whether the second derivatives of `func` at `inputs` agree with finite differences of the first.
+
+    `grad_outputs` are the weights of the first backward pass, random ones unless given. Source:
+    torch.autograd.gradgradcheck.
+    """
+    inputs = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    if grad_outputs is None:
+        rng = np.random.default_rng(0)
+        weights = []
+        for o in _outputs(func(*inputs)):
+            w = rng.standard_normal(o._a.shape)
+            if o.dtype.is_complex:
+                w = w + 1j * rng.standard_normal(o._a.shape)
+            weights.append(tensor_of(np.asarray(w, o._a.dtype)).requires_grad_())  # type: ignore[attr-defined]
+    else:
+        weights = list(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else [grad_outputs]
+    n = len(weights)
+
+    def first(*args: Any) -> Any:
+        xs, ws = args[:-n] if n else args, args[-n:] if n else ()
+        outs = _outputs(func(*xs))
+        ins = [x for x in tree_leaves(xs) if _differentiable(x)]
+        pairs = [(o, w) for o, w in zip(outs, ws, strict=True) if o.requires_grad]
+        got = _grad([o for o, _ in pairs], ins, [w for _, w in pairs], create_graph=True, allow_unused=True)
+        return tuple(g for g in got if g is not None)
+
+    return gradcheck(
+        first, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
+    )  # fmt: skip
