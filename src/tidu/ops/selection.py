@@ -326,9 +326,9 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
             a = self._a
             if writes_plainly(self, a):
                 if min is not None:
-                    np.maximum(a, scalar_of(min, a.dtype), a)
+                    np.maximum(a, scalar_of(min, a.dtype), out=a)
                 if max is not None:
-                    np.minimum(a, scalar_of(max, a.dtype), a)
+                    np.minimum(a, scalar_of(max, a.dtype), out=a)
                 self._v[0] += 1
                 return self
         except AttributeError:
