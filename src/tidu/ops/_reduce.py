@@ -79,7 +79,7 @@ def into(name: str, out: Any, r: Any) -> Any:
     from ..core.inplace import check_out, put_out
 
     class Named:
-        pass
+        differentiable = True
 
     op = Named()
     op.name = name  # type: ignore[attr-defined]
