@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.returns import return_type
 from ..core.strided import _overlaps
 from ..core.tensor import Tensor
 
@@ -15,9 +16,9 @@ _WORDS = {
     "bool": "bool",
     "uint8": "unsigned char",
     "int8": "signed char",
-    "int16": "short",
+    "int16": "short int",
     "int32": "int",
-    "int64": "long",
+    "int64": "long int",
     "float16": "c10::Half",
     "bfloat16": "c10::BFloat16",
     "float32": "float",
@@ -40,16 +41,16 @@ def exact_out(
     plain = op.write_out
 
     def write_out(result: Any, out: Any, wants: bool) -> Any:
-        if isinstance(result, tuple):
-            pairs = list(zip(result, out, strict=False)) if isinstance(out, (tuple, list)) else []
-        else:
-            pairs = [(result, out)]
-        for r, o in pairs:
+        several = isinstance(result, tuple)
+        if several and not isinstance(out, (tuple, list)):
+            return plain(result, out, wants)  # which refuses it
+        for r, o in zip(result, out, strict=False) if several else [(result, out)]:
             if isinstance(o, Tensor):
                 have, want = dtypes.from_numpy(r.dtype), o.dtype
                 if have is not want:
                     raise RuntimeError((message or _expected)(have, want))
-        return plain(result, out, wants)
+        given = plain(result, out, wants)
+        return return_type(op.name + "_out", *op.result.fields)(*given) if several and op.result else given
 
     op.write_out = write_out
     return call
@@ -77,6 +78,10 @@ def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_overlap(out: Any, inputs: Any) -> None:
     """RuntimeError where `out` lies in the memory of one of the inputs, or several of its elements in one place."""
+    if isinstance(out, (tuple, list)):
+        for o in out:
+            refuse_overlap(o, inputs)
+        return
     b = getattr(out, "_a", None)
     if b is not None and not b.flags.forc and _overlaps(b.shape, b.strides):
         raise RuntimeError(

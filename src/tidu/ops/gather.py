@@ -140,6 +140,9 @@ gather_adjoint = Op(
 ).call
 
 
+scatter_values = gather_adjoint  # (values, shape, dim, index): into zeros, at the places an index names
+
+
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`. Source: torch.take_along_dim."""
     if indices.dtype.name not in ("int64", "int32"):

@@ -1,0 +1,234 @@
+"""Order along a dimension: sort, topk, kthvalue, mode. Equal elements keep their order, NaN is the greatest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.op import Op
+from ..core.returns import return_type
+from ..dtypes import from_numpy
+from ..shapes import normalize_dim
+from ._exact import apart_out, exact_out
+from .extremes import picked
+from .gather import gather, scatter_values
+
+__all__ = ["argsort", "kthvalue", "mode", "msort", "sort", "topk"]
+METHODS = "argsort kthvalue mode msort sort topk"
+
+Ints = tuple[int, ...]
+_PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
+
+
+def _comparable(a: Any) -> Any:
+    """The array as one that NumPy sorts: bfloat16 as float32."""
+    return a.astype(np.float32) if a.dtype.kind == "V" else a
+
+
+def order_of(a: Any, axis: int, descending: bool) -> Any:
+    """The indices that sort an array along an axis, stably."""
+    a = _comparable(a)
+    if not descending:
+        return np.argsort(a, axis=axis, kind="stable")
+    turned = np.argsort(np.flip(a, axis), axis=axis, kind="stable")
+    return np.flip(a.shape[axis] - 1 - turned, axis)
+
+
+def _laid_out_like(a: Any, like: Any) -> Any:
+    """The array with the order of dimensions in memory that another one has."""
+    if like.flags.c_contiguous:
+        return np.ascontiguousarray(a)
+    out = np.empty_like(like, dtype=a.dtype)
+    out[...] = a
+    return out
+
+
+# ------------------------------------------------------------------ sort
+
+
+def _sort(input: Any, dim: int = -1, descending: bool = False) -> Any:
+    if input.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    d = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    order = order_of(input, d, descending)
+    return _laid_out_like(np.take_along_axis(input, order, d), input), _laid_out_like(order, input)
+
+
+def _sort_op(name: str, node: str) -> Any:
+    return exact_out(
+        Op(
+            name,
+            _sort,
+            vjp={"input": lambda g0, input_shape, dim, out1: scatter_values(g0, input_shape, dim, out1)},
+            jvp={"input": lambda t, dim, out1: (gather(t, dim, out1), None)},
+            outputs=2,
+            nondiff=(1,),
+            node=node,
+            result=return_type("sort", "values", "indices"),
+        ).call
+    )
+
+
+_plain_sort, _stable_sort = _sort_op("sort", "SortBackward0"), _sort_op("sort.stable", "SortBackward1")
+_stable_sort.op.name = "sort"
+
+
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
+) -> Any:
+    """The elements in order along a dimension, and the indices they had: (values, indices).
+
+    **Arguments** descending: the greatest first; stable: whether equal elements must keep their order (they always do).
+    Source: torch.sort.
+
+    >>> import tidu as torch
+    >>> torch.sort(torch.tensor([3, 1, 2])).indices
+    tensor([1, 2, 0])
+    """
+    if not isinstance(dim, int):
+        raise TypeError(
+            f"sort() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
+            " * (*, bool stable, int dim = -1, bool descending = False)\n"
+            " * (int dim = -1, bool descending = False)\n"
+        )
+    return (_plain_sort if stable is None else _stable_sort)(input, dim, descending, out=out)
+
+
+sort.op = _plain_sort.op  # type: ignore[attr-defined]
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The indices that put the elements in order along a dimension. Source: torch.argsort."""
+    return _argsort(input, dim, descending)
+
+
+_argsort = Op("argsort", lambda input, dim, descending: _sort(input, dim, descending)[1], out_arg=False).call
+
+
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements in order along the first dimension. Source: torch.msort."""
+    values = sort(input, 0)[0]
+    if out is None:
+        return values
+    from ._reduce import into
+
+    return into("msort", out, values)
+
+
+# ------------------------------------------------------------------ topk
+
+
+def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k greatest (or smallest) elements along a dimension in order, and their indices: (values, indices).
+
+    Which of several equal elements are among them is not defined. Source: torch.topk.
+    """
+    d = normalize_dim(dim, input.ndim)
+    n = input.shape[d] if input.ndim else 1
+    if not 0 <= k <= n:
+        raise RuntimeError("selected index k out of range")
+    if input.dtype.kind in "cb":
+        word = "complex" if input.dtype.kind == "c" else "bool"
+        space = " " if word == "complex" else ""
+        raise RuntimeError(f"{space}topk does not support {word} dtypes on CPU")
+    if not input.ndim:
+        return (
+            (input.copy(), np.zeros((), np.int64)) if k else (np.empty(0, input.dtype), np.empty(0, np.int64))
+        )
+    a = np.moveaxis(_comparable(input), d, -1)
+    if n >= _PARTITION and 4 * k <= n and k:
+        some = (
+            np.argpartition(a, n - k, -1)[..., n - k :] if largest else np.argpartition(a, k - 1, -1)[..., :k]
+        )
+        some.sort(-1)  # so that equal elements keep their order
+        order = np.take_along_axis(some, order_of(np.take_along_axis(a, some, -1), -1, largest), -1)
+    else:
+        order = order_of(a, -1, largest)[..., :k]
+    order = np.ascontiguousarray(np.moveaxis(order, -1, d))
+    return np.take_along_axis(input, order, d), order
+
+
+topk = exact_out(
+    Op(
+        "topk",
+        _topk,
+        vjp={"input": lambda g0, input_shape, dim, out1: scatter_values(g0, input_shape, dim, out1)},
+        jvp={"input": lambda t, dim, out1: (gather(t, dim, out1), None)},
+        outputs=2,
+        nondiff=(1,),
+        result=return_type("topk", "values", "indices"),
+    ).call
+)
+
+
+# ------------------------------------------------------------------ one value a slice
+
+
+def _check_slices(name: str, input: Any, dim: int) -> int:
+    d = normalize_dim(dim, input.ndim)
+    if input.ndim and not input.shape[d]:
+        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    return d
+
+
+def _picked_at(input: Any, at: Any, d: int, keepdim: bool) -> Any:
+    """The values at one index a slice, and those indices."""
+    at = np.expand_dims(at, d)
+    values = np.take_along_axis(input, at, d)
+    if not keepdim:
+        values, at = values.squeeze(d), at.squeeze(d)
+    return np.array(values, order="C"), np.array(at, order="C")
+
+
+def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
+    d = _check_slices("kthvalue", input, dim)
+    n = input.shape[d] if input.ndim else 1
+    if not 1 <= k <= n:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}")
+    if input.dtype.kind in "cb":
+        raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
+    if not input.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    order = order_of(np.moveaxis(input, d, -1), -1, False)
+    return _picked_at(input, order[..., k - 1], d, keepdim)
+
+
+def _mode(input: Any, dim: int, keepdim: bool) -> Any:
+    d = _check_slices("mode", input, dim)
+    if input.dtype.kind == "c":
+        raise NotImplementedError(f"\"mode_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
+    if not input.ndim:
+        return input.copy(), np.zeros((), np.int64)
+    a = np.moveaxis(_comparable(input), d, -1)
+    order = order_of(a, -1, False)
+    a = np.take_along_axis(a, order, -1)
+    places = np.arange(a.shape[-1])
+    starts = np.zeros(a.shape, np.int64)
+    starts[..., 1:] = np.where(a[..., 1:] != a[..., :-1], places[1:], 0)
+    run = places - np.maximum.accumulate(starts, -1)  # how many equal elements stand before each
+    last = np.argmax(run, -1)  # the end of the first of the longest runs
+    return _picked_at(input, np.take_along_axis(order, last[..., None], -1)[..., 0], d, keepdim)
+
+
+_kthvalue_op = picked(
+    "kthvalue", _kthvalue, "KthvalueBackward0", return_type("kthvalue", "values", "indices")
+)
+_mode_op = picked("mode", _mode, "ModeBackward0", return_type("mode", "values", "indices"))
+_kthvalue_call, _mode_call = apart_out(exact_out(_kthvalue_op.call)), apart_out(exact_out(_mode_op.call))
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The k-th smallest element along a dimension, and its index: (values, indices). Source: torch.kthvalue."""
+    return _kthvalue_call(input, k, normalize_dim(dim, input.ndim), keepdim, out=out)
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The most frequent element along a dimension (the smallest of several) and where it stands last: (values,
+    indices). Source: torch.mode."""
+    return _mode_call(input, normalize_dim(dim, input.ndim), keepdim, out=out)
+
+
+kthvalue.op, mode.op = _kthvalue_op, _mode_op  # type: ignore[attr-defined]
