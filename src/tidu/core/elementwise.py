@@ -17,7 +17,6 @@ written out here without a detour. Everything else (mixed types, integers, compl
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
+from .. import dtypes
 from ..dtypes import INTEGRAL
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
@@ -32,6 +32,7 @@ from .errors import explain
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, check_savable, named
+from .parameters import names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
@@ -50,6 +51,7 @@ def NEG() -> int:
 
 
 FIRST = "first"
+_NUMBERS = frozenset((bool, int, float, complex))
 
 
 class ElementwiseOp(Op):
@@ -73,6 +75,7 @@ class ElementwiseOp(Op):
         letters: str = "",
     ) -> None:
         self.partials, self.policy = partials, policy
+        self._dtypes: dict[Any, Any] = {}  # what types of inputs give what common dtype
         names = dict(zip(letters, partials, strict=False))
         vjp, jvp = {}, {}
         for i, p in partials.items():
@@ -119,6 +122,48 @@ class ElementwiseOp(Op):
         return _finish(self, call)
 
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        """The call for mixed dtypes: at once for a combination of types that was met before."""
+        d = self.known_dtype(args) if out is None else None
+        if d is None:
+            return self.unusual(args, out)
+        full = self.converted(args, d)
+        wants = False
+        for i in self.positions:
+            x = args[i]
+            if isinstance(x, Tensor) and (x._node if x._view is None else live_node(x)) is not None:
+                wants = True
+        try:
+            result = self.forward(*full)
+        except ValueError:
+            self.check_shapes(args)
+            raise
+        if wants and self.differentiable and state.record is not False:
+            return self.record(args, result)
+        return self.wrap(args, result)
+
+    def known_dtype(self, args: Sequence[Any]) -> Any:
+        """The common dtype of plain tensors and numbers, remembered; None for any other arguments."""
+        key: list[Any] = [dtypes.get_default_dtype()]
+        try:
+            for i in self.positions:
+                x = args[i]
+                kind = x.__class__
+                if kind in _NUMBERS:
+                    key.append(kind)
+                else:
+                    a = x._a
+                    key.append(a.dtype.num if a.ndim else ~a.dtype.num)
+        except AttributeError:
+            return None
+        k = tuple(key)
+        d = self._dtypes.get(k)
+        if d is None and self.for_args(args) is self:
+            self.check_types(args)
+            d = self._dtypes[k] = common(self.public, self.policy, [args[i] for i in self.positions])
+        return d
+
+    def unusual(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        """The call for out=, raw arrays, NumPy's scalars, values of a transform."""
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
         if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):
@@ -155,6 +200,11 @@ class ElementwiseOp(Op):
 
     def arrays(self, args: Sequence[Any]) -> list[Any]:
         """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
+        self.check_types(args)
+        return self.converted(args, common(self.public, self.policy, [args[i] for i in self.positions]))
+
+    def check_types(self, args: Sequence[Any]) -> None:
+        """TypeError for an input that is no tensor, nor a number where one may be."""
         for i in self.positions:
             x = args[i]
             if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
@@ -164,7 +214,8 @@ class ElementwiseOp(Op):
                     f"{self.public}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
                     f"not {type(x).__name__}"
                 )
-        d = common(self.public, self.policy, [args[i] for i in self.positions])
+
+    def converted(self, args: Sequence[Any], d: dtypes.dtype) -> list[Any]:
         full = list(args)
         exact = self.policy.exact and d.category == INTEGRAL
         for i in self.positions:
@@ -183,13 +234,13 @@ def kind_of(x: Any) -> str:
 
 def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
     """The function for large arrays. What takes no `out` is a function that sees to itself."""
-    if isinstance(ufunc, np.ufunc) or "out" in inspect.signature(ufunc).parameters:
+    if isinstance(ufunc, np.ufunc) or "out" in names_of(ufunc):
         return functools.partial(big_ufunc, ufunc)
     return ufunc
 
 
 def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:
-    return () if partial is None else tuple(inspect.signature(partial).parameters)
+    return () if partial is None else names_of(partial)
 
 
 def _cotangent(p: Callable[..., Any]) -> Callable[..., Any]:
@@ -489,6 +540,7 @@ def binary(
     save_out = "out" in rx or "out" in ry
     plain = policy.plain
     differentiable = partial_x is not None or partial_y is not None
+    direct = policy.integers  # integers of one type may go straight to the ufunc
     one_sided = (partial_x is None) is not (partial_y is None)
     big = _big(ufunc)
 
@@ -501,18 +553,24 @@ def binary(
                 if kind is Tensor:
                     b = other._a
                     number = False
-                elif (kind is float or kind is int) and (dt is F32 or dt is F64) and numbers:
-                    b = (scalars32 if dt is F32 else scalars64).get(other)
-                    if b is None:
-                        b = scalar_of(other, dt)
+                elif (kind is float or kind is int) and numbers:
                     number = True
+                    if dt is F32 or dt is F64:
+                        b = (scalars32 if dt is F32 else scalars64).get(other)
+                        if b is None:
+                            b = scalar_of(other, dt)
+                    elif kind is int and direct and dt.kind in "iu":
+                        b = np.array(other, dt)
+                    else:
+                        return general((input, other), out)
                 else:
                     b = other._a
                     number = False
             except (AttributeError, OverflowError):
                 return general((input, other), out)
             if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
-                return general((input, other), out)
+                if b.dtype is not dt or out is not None or not direct or dt.kind not in "iu":
+                    return general((input, other), out)
             try:
                 if a.size <= BIG and b.size <= BIG:
                     r = ufunc(a, b)

@@ -18,6 +18,7 @@ from .levels import alive
 from .modes import set_record
 from .node import edge_of
 from .op import Op, Reader
+from .parameters import names_of
 from .tensor import Tensor, new, raw
 
 
@@ -266,11 +267,9 @@ def _product_rule(op: Op, primals: Sequence[Any], tangents: Sequence[Any]) -> An
 
 def _call_rule(op: Op, rule: Any, primals: Sequence[Any], out: Any, tangents: dict[str, Any]) -> Any:
     """A forward rule with what it reads: `t` the one tangent, `t_name` the tangent of that input."""
-    import inspect
-
     values = []
     outs = out if isinstance(out, tuple) else (out,)
-    for p in inspect.signature(rule).parameters:
+    for p in names_of(rule):
         if p == "t":
             values.append(tangents[""])
         elif p.startswith("t_") and p[2:] in tangents:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, Rule, check_savable
+from .parameters import names_of
 from .tensor import Tensor, new
 from .views import live_node
 
@@ -86,7 +86,7 @@ def bilinear(
     a, b = forward.__code__.co_varnames[:2]
     options.setdefault("tensors", (a, b))
     op = BilinearOp(name, forward, {a: left, b: right}, "bilinear", **options)
-    reads = [tuple(inspect.signature(r).parameters) for r in (left, right)]
+    reads = [names_of(r) for r in (left, right)]
     if len(op.params) != 2 or reads != [("g", b), ("g", a)]:
         return op.call
     rules = {"left": left, "right": right, "right_columns": right_columns or right}

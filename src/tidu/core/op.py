@@ -25,7 +25,6 @@ together, so that it carries tangents itself.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -35,20 +34,13 @@ from .. import dtypes
 from .careful import Packed
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from .parameters import REQUIRED, named, names_of, parameters_of  # noqa: F401  families take `named` from here
 from .tensor import Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
 REGISTRY: dict[str, Op] = {}
-REQUIRED = inspect.Parameter.empty
 Rule = Callable[..., Any]
-
-
-def named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
-    """Give a rule the parameter names by which `Op` knows what it reads."""
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
-    return fn
 
 
 class Reader:
@@ -85,10 +77,7 @@ class Op:
     ) -> None:
         self.name, self.view, self.result = name, view, result
         self.outputs, self.nondiff, self.out_arg = outputs, frozenset(nondiff), out_arg
-        parameters = inspect.signature(forward).parameters.values()
-        self.params = tuple(p.name for p in parameters)
-        self.defaults = tuple(p.default for p in parameters)
-        self.positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        self.params, self.defaults, self.positional = parameters_of(forward)
         self.forward = forward if self.positional == len(self.params) else _all_positional(forward, self)
         if tensors is None:
             tensors = tuple(vjp) if isinstance(vjp, dict) and vjp else self.params[:1]
@@ -117,7 +106,7 @@ class Op:
 
     def _reader(self, fn: Rule) -> Reader:
         reads: list[Any] = []
-        for p in inspect.signature(fn).parameters:
+        for p in names_of(fn):
             if p in ("needs", "gs"):
                 reads.append(p)
             elif p == "g" or (p[0] == "g" and p[1:].isdigit()):

@@ -9,7 +9,6 @@ cotangent, the input's shape and those arguments, in that order, so that nothing
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from .linear import LinearOp
 from .modes import state
 from .node import Node, next_seq
 from .op import named
+from .parameters import names_of
 from .tensor import Tensor, new
 from .views import DEFAULT, NO_GRAD, live_node
 
@@ -115,7 +115,7 @@ def shaped_op(
 def _declare(
     name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], node: str | None, view: bool
 ) -> tuple[LinearOp, Any]:
-    params = list(inspect.signature(forward).parameters)
+    params = list(names_of(forward))
     rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
     op = LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
     return op, type(op.node_name, (ShapedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})

@@ -1,0 +1,45 @@
+"""The parameters of a function, read off its code: `inspect.signature` was most of what importing the ops cost."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+REQUIRED = inspect.Parameter.empty  # the default of a parameter that has none
+_STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
+def named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """Give a rule that takes `*values` the parameter names by which it is known."""
+    fn.parameter_names = tuple(names)  # type: ignore[attr-defined]
+    return fn
+
+
+def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's parameters."""
+    if isinstance(fn, FunctionType):
+        given = fn.__dict__.get("parameter_names")
+        if given is not None:
+            return given  # type: ignore[no-any-return]
+        code = fn.__code__
+        if not code.co_flags & _STARRED and "__signature__" not in fn.__dict__ and "__wrapped__" not in fn.__dict__:
+            return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return tuple(inspect.signature(fn).parameters)
+
+
+def parameters_of(fn: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ...], int]:
+    """The names of a function's parameters, their defaults, and how many may be given by position."""
+    if isinstance(fn, FunctionType) and not fn.__code__.co_flags & _STARRED and not fn.__dict__:
+        names, n = names_of(fn), fn.__code__.co_argcount
+        defaults, by_name = fn.__defaults__ or (), fn.__kwdefaults__ or {}
+        values = (REQUIRED,) * (n - len(defaults)) + defaults
+        return names, (*values, *(by_name.get(name, REQUIRED) for name in names[n:])), n
+    parameters = inspect.signature(fn).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return (
+        tuple(p.name for p in parameters),
+        tuple(p.default for p in parameters),
+        sum(p.kind is not keyword for p in parameters),
+    )
