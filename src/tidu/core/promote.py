@@ -20,7 +20,7 @@ from .tensor import Tensor
 class Policy:
     """What an elementwise op makes of the common dtype of its inputs."""
 
-    __slots__ = ("check", "exact", "floats", "plain")
+    __slots__ = ("check", "exact", "floats", "integers", "plain")
 
     def __init__(
         self,
@@ -28,11 +28,14 @@ class Policy:
         check: Callable[[str, dtype, list[Any]], None] | None = None,
         exact: bool = False,
         plain: bool = True,
+        integers: bool | None = None,
     ) -> None:
         self.floats = floats  # integers and bools become the default floating type
         self.check = check  # raises for what the op refuses: (op's name, common dtype, inputs)
         self.exact = exact  # an integer beside integers stays as it is, in range or not
         self.plain = plain  # tensors of float32 or float64 may take the fast path
+        # integers of one type may too; unless told otherwise where nothing is refused and integers stay
+        self.integers = not floats and check is None if integers is None else integers
 
 
 SAME = Policy()
@@ -92,11 +95,17 @@ def as_array(x: Any, d: dtype, np_dtype: Any) -> Any:
         return np.asarray(a, np_dtype)
     if type(a) is int and d.category == dtypes.INTEGRAL:
         return wrapped(a, np_dtype)
+    if d is dtypes.float32 or d is dtypes.float64:
+        return scalar_of(a, np_dtype)
     return number(a, d)
 
 
 def wrapped(value: int, np_dtype: Any) -> np.ndarray[Any, Any]:
     """An integer beside a tensor: 64 bits, of which the tensor's type keeps its own."""
+    try:
+        return np.array(value, np_dtype)
+    except OverflowError:
+        pass
     if not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
     return np.array(value, np.uint64 if value >= 2**63 else np.int64).astype(np_dtype)

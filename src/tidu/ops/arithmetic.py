@@ -51,7 +51,7 @@ def _reversed_subtract(x: Any, y: Any, out: Any = None) -> Any:
     return np.subtract(y, x, out)
 
 
-SUBTRACTION = Policy(check=check_sub)
+SUBTRACTION = Policy(check=check_sub, integers=True)
 NEGATION = refuse(
     "b",
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
@@ -221,7 +221,7 @@ def ZERO(g: Any) -> Any:
 
 
 floor_kernel, trunc_kernel = integer(np.floor_divide), integer(_trunc_divide)
-NO_FLOOR = refuse("bc", "div_floor_cpu")
+NO_FLOOR = refuse("bc", "div_floor_cpu", integers=True)
 _no_derivative = not_implemented("floor_divide")
 true_div = binary(
     "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS, numbers=FIRST
@@ -307,7 +307,7 @@ def tensor_like(number: Any, tensor: Any) -> Any:
 
 # ------------------------------------------------------------------ remainders
 
-REMAINDER, FMOD = refuse("bc", "remainder_cpu"), refuse("bc", "fmod_cpu")
+REMAINDER, FMOD = refuse("bc", "remainder_cpu", integers=True), refuse("bc", "fmod_cpu", integers=True)
 _remainder_kernel, _fmod_kernel = integer(np.remainder), integer(np.fmod)
 
 
