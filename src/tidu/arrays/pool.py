@@ -138,8 +138,13 @@ _threads = _default_threads()
 
 
 def _after_fork() -> None:
-    global _pool
+    global _pool, _blas_lock, _blas_holders
     _pool = _Pool()  # the threads stayed in the parent, the locks may be in any state
+    _blas_lock = threading.Lock()
+    if _blas_holders:
+        _blas_holders = 0
+        for (_, tell), n in zip(_blas or (), _blas_before, strict=False):
+            tell(n)
 
 
 def _at_exit() -> None:

@@ -132,6 +132,10 @@ def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None) -> np.ndarray:
 
     Shapes broadcast, dtypes and the layout of the result are NumPy's. Floating point warnings are off.
     """
+    if (ufunc is np.maximum or ufunc is np.minimum) and type(b) in (int, float) and a.dtype.char in "fd":
+        from tidu.arrays.select import extremum
+
+        return extremum(ufunc, a, b)
     if b is None:
         operands: tuple[Any, ...] = (a,)
     else:
