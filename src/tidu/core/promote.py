@@ -65,14 +65,14 @@ def result_type(values: Iterable[Any]) -> dtype:
         if out is None:
             out = d
         elif d.category > out.category:
-            out = _raise_category(out, d, d is best[2])
+            out = _raise_category(out, d)
     assert out is not None
     return out
 
 
-def _raise_category(low: dtype, high: dtype, number: bool) -> dtype:
+def _raise_category(low: dtype, high: dtype) -> dtype:
     if high.category == dtypes.COMPLEX and low.category == dtypes.FLOATING:
-        return low.to_complex() if number else promote_types(low, high)
+        return low.to_complex()
     return high
 
 
