@@ -37,7 +37,7 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
 
     ufunc = getattr(op, "ufunc", None)
     if isinstance(ufunc, np.ufunc) and op.policy.plain:  # type: ignore[attr-defined]
-        call = _unary_inplace(ufunc, general) if ufunc.nin == 1 else _binary_inplace(ufunc, general)
+        call = _unary_inplace(ufunc, general) if ufunc.nin == 1 else _binary_inplace(op, ufunc, general)
     else:
         call = general
     call.__name__ = call.__qualname__ = method or op.name + "_"
@@ -63,7 +63,7 @@ def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any
     return call
 
 
-def _binary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
     def call(input: Any, other: Any) -> Any:
         try:
             a = input._a
@@ -80,7 +80,7 @@ def _binary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., An
         except (AttributeError, OverflowError):
             return general(input, other)
         if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
-            return general(input, other)
+            return input if _recorded(op, input, other, a, b) else general(input, other)
         try:
             ufunc(a, b, a)
         except ValueError:
@@ -89,6 +89,34 @@ def _binary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., An
         return input
 
     return call
+
+
+def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """x = op(x, other) written into x's memory with the node that op itself makes. False, and nothing done, where more
+    must be seen to: views, leaves, hooks, results that the node keeps."""
+    if (
+        state.record is not True
+        or x._view is not None
+        or x._node is True
+        or x._extra is not None
+        or x._v.__class__ is not list
+        or b.dtype is not a.dtype
+        or x is other
+        or not a.flags.c_contiguous
+        or (b.shape != a.shape and b.ndim)
+    ):
+        return False
+    y = op.call(x, other)
+    n = y._node
+    if n is None or n.edges.__class__ is not tuple or n.out is not None:
+        return False
+    if n.x is not None:
+        n.x = shadow(x, copy=True)
+        n.versions = (0, n.versions[1])
+    np.copyto(a, y._a)
+    x._v[0] += 1
+    x._node = n
+    return True
 
 
 def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
