@@ -73,3 +73,12 @@ from ..ops.margin import (
 from ..ops.nll import cross_entropy, nll_loss
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.softmax import f_log_softmax as log_softmax, f_softmax as softmax, gumbel_softmax, softmin
+from ..ops.normalization import (
+    f_batch_norm as batch_norm,
+    f_group_norm as group_norm,
+    f_instance_norm as instance_norm,
+    f_layer_norm as layer_norm,
+    local_response_norm,
+    rms_norm,
+)
+from ..ops.padding import pad

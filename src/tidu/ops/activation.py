@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..arrays import elementwise as kernels
 from ..arrays import sampling
 from ..arrays import select
@@ -138,9 +139,8 @@ def prelu(input: Value, weight: Value) -> Value:
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} "
                 f"and channel size = {channels}."
             )
-    if weight.ndim or input.ndim:
-        shape = tuple(-1 if i == 1 and input.ndim > 1 else 1 for i in range(input.ndim))
-        weight = weight.reshape(shape) if input.ndim != 1 else weight.reshape((-1,))
+    if weight.ndim != input.ndim:
+        weight = weight.reshape(tuple(weight.numel() if i == 1 else 1 for i in range(input.ndim)))
     return _prelu_op.call(input, weight)
 
 
@@ -491,8 +491,12 @@ hardshrink = hot(
 
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards 0 by `lambd`, 0 where |input| <= lambd. Source: torch.nn.functional.softshrink."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    most = dtypes.finfo(dtypes.from_numpy(input.dtype)).max
+    if not 0 <= lambd <= most:
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {dtypes.from_numpy(input.dtype).legacy}, but found "
+            f"{lambd:g}"
+        )
     l = input.dtype.type(lambd)
     return np.where(input > l, input - l, np.where(input < -l, input + l, input * input.dtype.type(0)))
 
@@ -541,6 +545,8 @@ def _rrelu(input: Value, lower: float, upper: float, training: bool, write: bool
     if not training:
         slope = (lower + upper) / 2
         return _irrelu[1](input, slope) if write else _rrelu_eval.call(input, slope)
+    if input.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{input.dtype.legacy}'")
     noise = _slopes_op.call(input, lower, upper)
     return _irrelu[0](input, noise) if write else _rrelu_op.call(input, noise)
 

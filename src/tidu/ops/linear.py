@@ -15,6 +15,7 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new
+from ._reduce import into
 from .matmul import addmm, matmul, mm
 from .selection import c_name
 from .shape import permute, reshape, t
@@ -84,7 +85,7 @@ _Affine: Any = type("AddmmBackward0", (AffineNode,), {"__slots__": ()})
 _TransposeNode.__name__ = _TransposeNode.__qualname__ = "TBackward0"
 
 
-def linear(input: Value, weight: Value, bias: Value = None) -> Value:
+def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None) -> Value:
     """input @ weight.T + bias, for input (..., n), weight (m, n) or (n), bias (m) or none.
 
     Source: torch.nn.functional.linear.
@@ -93,6 +94,8 @@ def linear(input: Value, weight: Value, bias: Value = None) -> Value:
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[3., 4.]]), torch.tensor([5.]))
     tensor([[16.]])
     """
+    if out is not None:
+        return into("linear", out, linear(input, weight, bias))
     if bias is None:
         return _without_bias(input, weight)
     try:

@@ -25,6 +25,7 @@ METHODS = ""
 Value = Any
 Flag = bool | None
 INT64 = np.dtype(np.int64)
+_lowest = np.minimum.reduce
 
 
 # ------------------------------------------------------------------ the op: linear in its input
@@ -190,11 +191,14 @@ def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
         or how == NONE or len(y) != len(x) or not y.size or ignore_index >= 0
     ):  # fmt: skip
         return None
-    if y.min() < 0 or y.max() >= x.shape[1]:
+    if _lowest(y) < 0:
         return None
     n = len(y)
     index = _arange(n)
-    total = np.add.reduce(x[index, y])
+    try:
+        total = np.add.reduce(x[index, y])
+    except IndexError:
+        return None
     r = new(Tensor)
     r._a = np.asarray(-total / dt.type(n) if how == MEAN else -total)
     r._v = [0]

@@ -1,0 +1,530 @@
+"""Normalisation: over the last dimensions (layer), the batch (batch, instance), groups of channels, or neighbours.
+
+Each is (x - mean) * rstd over some axes, then a weight and a bias. With z = (x - mean) * rstd and h the cotangent of z,
+that of x is rstd * (h - mean(h) - z * mean(h * z)), means over the same axes. For numbers kernels take it from the
+saved statistics; where it is recorded they are computed anew from x, so that it can be differentiated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..arrays import batch_norm as channels
+from ..arrays import rows
+from ..core.broadcast import sum_to
+from ..core.modes import no_grad
+from ..core.op import Op
+from ._loss import add_number, not_differentiable
+from ._refuse import refusal
+from .powers import pow, rsqrt
+from .reduction import mean, sum
+from .shape import reshape
+
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "native_batch_norm", "native_group_norm",
+    "native_layer_norm", "rms_norm",
+]  # fmt: skip
+METHODS = ""
+
+Value = Any
+Ints = tuple[int, ...]
+ndarray = np.ndarray
+
+
+def _standard(x: Value, axes: Ints, eps: float) -> tuple[Value, Value]:
+    """z and rstd, as values."""
+    d = x - mean(x, axes, True)
+    rstd = rsqrt(mean(d * d, axes, True) + eps)
+    return d * rstd, rstd
+
+
+def _pull(h: Value, z: Value, rstd: Value, axes: Ints) -> Value:
+    return (h - mean(h, axes, True) - z * mean(h * z, axes, True)) * rstd
+
+
+def _times(x: Value, w: Value) -> Value:
+    return x if w is None else x * w
+
+
+# ------------------------------------------------------------------ layer norm
+
+
+def _layer_forward(input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
+    return rows.layer_norm(input, len(normalized_shape), weight, bias, eps)
+
+
+def _layer_rule(
+    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, normalized_shape: Ints, eps: float, needs: Any
+) -> Any:
+    n = len(normalized_shape)
+    wants = _wants(needs)
+    if g0.__class__ is ndarray:
+        return rows.layer_norm_backward(g0, input, out1, out2, n, weight, wants)
+    axes = tuple(range(input.ndim - n, input.ndim))
+    z, rstd = _standard(input, axes, eps)
+    return (
+        _pull(_times(g0, weight), z, rstd, axes) if wants[0] else None,
+        sum_to(g0 * z, normalized_shape) if wants[1] else None,
+        sum_to(g0, normalized_shape) if wants[2] else None,
+    )
+
+
+def _wants(needs: Sequence[bool]) -> tuple[bool, bool, bool]:
+    return needs[0], needs[1], needs[2]
+
+
+def _layer_push(
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, normalized_shape: Ints, eps: float
+) -> Any:
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    z, rstd = _standard(input, axes, eps)
+    return _affine_push(t_input, t_weight, t_bias, z, rstd, weight, axes), None, None
+
+
+def _affine_push(t: Value, tw: Value, tb: Value, z: Value, rstd: Value, weight: Value, axes: Ints) -> Value:
+    parts = []
+    if t is not None:
+        parts.append(_times(_pull(t, z, rstd, axes), weight))
+    if tw is not None:
+        parts.append(z * tw)
+    if tb is not None:
+        parts.append(tb + z * 0)
+    total = parts[0]
+    for p in parts[1:]:
+        total = total + p
+    return total
+
+
+_layer = Op(
+    "native_layer_norm", _layer_forward, _layer_rule, _layer_push, tensors=("input", "weight", "bias"), outputs=3,
+    nondiff=(1, 2), out_arg=False,
+)  # fmt: skip
+
+
+def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: Value, eps: float) -> Any:
+    """`layer_norm`, and the means and inverse deviations that it found. Source: torch.native_layer_norm."""
+    shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
+    refusal("bic", "LayerNormKernelImpl")("", input.dtype)
+    for w in (weight, bias):
+        if w is not None and w.dtype != input.dtype and not (input.dtype.itemsize == 2 and w.dtype.name == "float32"):
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return _layer.call(input, shape, weight, bias, eps)
+
+
+def _normalized(fn: str, input: Value, normalized_shape: Any, weight: Value, bias: Value) -> Ints:
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise TypeError(
+            f"{fn}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+    shape = tuple(int(n) for n in normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, w in (("weight", weight), ("bias", bias)):
+        if w is not None and tuple(w.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(w.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    if tuple(input.shape[max(input.ndim - len(shape), 0) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
+        )
+    return shape
+
+
+def layer_norm(
+    input: Value, normalized_shape: Any, weight: Value = None, bias: Value = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Value:  # fmt: skip
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`.
+
+    Source: torch.layer_norm.
+    """
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def f_layer_norm(
+    input: Value, normalized_shape: Any, weight: Value = None, bias: Value = None, eps: float = 1e-5
+) -> Value:
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`.
+
+    Source: torch.nn.functional.layer_norm.
+    """
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def rms_norm(input: Value, normalized_shape: Any, weight: Value = None, eps: float | None = None) -> Value:
+    """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, of `normalized_shape`.
+
+    **Arguments** eps: the dtype's machine epsilon if not given. Source: torch.rms_norm.
+    """
+    shape = _normalized("rms_norm", input, normalized_shape, weight, None)
+    refusal("bi", "rms_norm")("", input.dtype)
+    if eps is None:
+        eps = dtypes.finfo(input.dtype.to_real() if input.dtype.is_complex else input.dtype).eps
+    wide = input.float() if input.dtype.itemsize == 2 else input
+    axes = tuple(range(input.ndim - len(shape), input.ndim))
+    r = wide * rsqrt(add_number(mean(pow(wide, 2), axes, True), eps))
+    if weight is not None:
+        r = r * weight
+    return r.to(input.dtype) if input.dtype.itemsize == 2 else r
+
+
+# ------------------------------------------------------------------ batch norm
+
+
+def _channel_shape(ndim: int) -> Ints:
+    return (1, -1, *(1,) * (ndim - 2))
+
+
+def _batch_forward(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
+) -> Any:
+    """The result, the mean and inverse deviation of each channel, and its variance."""
+    if training:
+        return channels.forward(input, weight, bias, eps)
+    work = np.dtype(np.float32) if input.dtype.itemsize == 2 else input.dtype
+    rstd = (1 / np.sqrt(running_var.astype(work, copy=False) + work.type(eps))).astype(work, copy=False)
+    out = channels.affine(input, running_mean, rstd, weight, bias)
+    empty = np.empty(0, work)
+    return out, empty, empty, empty
+
+
+def _batch_rule(
+    g0: Value, input: Value, weight: Value, running_mean: Value, running_var: Value, out1: Value, out2: Value,
+    training: bool, eps: float, needs: Any,
+) -> Any:  # fmt: skip
+    wants = _wants(needs)
+    if g0.__class__ is ndarray:
+        if training:
+            m, rstd = out1, out2
+        else:
+            work = np.dtype(np.float32) if input.dtype.itemsize == 2 else input.dtype
+            m, rstd = running_mean, (1 / np.sqrt(running_var + work.type(eps))).astype(work, copy=False)
+        return channels.backward(g0, input, weight, m, rstd, training, wants)
+    shape = _channel_shape(input.ndim)
+    z, rstd, axes = _batch_standard(input, running_mean, running_var, training, eps)
+    h = g0 if weight is None else g0 * reshape(weight, shape)
+    count = (input.shape[1],)
+    gx = None
+    if wants[0]:
+        gx = _pull(h, z, rstd, axes) if training else h * rstd
+    return (
+        gx,
+        reshape(sum(g0 * z, axes), count) if wants[1] else None,
+        reshape(sum(g0, axes), count) if wants[2] else None,
+    )
+
+
+def _batch_standard(
+    x: Value, running_mean: Value, running_var: Value, training: bool, eps: float
+) -> tuple[Value, Value, Ints]:
+    axes = (0, *range(2, x.ndim))
+    if training:
+        return *_standard(x, axes, eps), axes
+    shape = _channel_shape(x.ndim)
+    rstd = rsqrt(reshape(running_var, shape) + eps)
+    return (x - reshape(running_mean, shape)) * rstd, rstd, axes
+
+
+def _batch_push(
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, running_mean: Value, running_var: Value,
+    training: bool, eps: float,
+) -> Any:  # fmt: skip
+    shape = _channel_shape(input.ndim)
+    z, rstd, axes = _batch_standard(input, running_mean, running_var, training, eps)
+    w, tw, tb = (None if v is None else reshape(v, shape) for v in (weight, t_weight, t_bias))
+    if training or t_input is None:
+        return _affine_push(t_input, tw, tb, z, rstd, w, axes), None, None, None
+    parts = _times(t_input * rstd, w)
+    for p in (None if tw is None else z * tw, tb):
+        parts = parts if p is None else parts + p
+    return parts, None, None, None
+
+
+_batch = Op(
+    "native_batch_norm", _batch_forward, _batch_rule, _batch_push,
+    tensors=("input", "weight", "bias", "running_mean", "running_var"), outputs=4, nondiff=(1, 2, 3), out_arg=False,
+)  # fmt: skip
+_batch.graded = _batch.positions[:3]  # the running statistics have no gradient
+
+
+def native_batch_norm(
+    input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
+    eps: float,
+) -> Any:  # fmt: skip
+    """`batch_norm`, and the means and inverse deviations of the channels. Source: torch.native_batch_norm."""
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[:3]
+
+
+def _batch_norm(
+    input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
+    eps: float,
+) -> Any:  # fmt: skip
+    n = input.shape[1] if input.ndim > 1 else 0
+    if running_mean is None and not training:
+        raise RuntimeError("running_mean must be defined in evaluation mode")
+    if running_var is None and not training:
+        raise RuntimeError("running_var must be defined in evaluation mode")
+    for name, v in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if v is not None and v.numel() != n:
+            raise RuntimeError(f"{name} should contain {n} elements not {v.numel()}")
+    for name, v in (("running_mean", running_mean), ("running_var", running_var)):
+        not_differentiable("native_batch_norm", name, v)
+    refusal("bic", "batch_norm")("", input.dtype)
+    outs = _batch.call(input, weight, bias, running_mean, running_var, training, eps)
+    if training and running_mean is not None:
+        with no_grad():
+            m, v = outs[1], outs[3]
+            count = input.numel() // n if n else 0
+            _mix(running_mean, m, momentum)
+            _mix(running_var, v if count < 2 else v * (count / (count - 1)), momentum)
+    return outs
+
+
+def _mix(running: Value, new: Value, momentum: float) -> None:
+    """running = (1 - momentum) * running + momentum * new, in place."""
+    running.copy_(running * (1 - momentum) + new * momentum)
+
+
+def batch_norm(
+    input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    """Each channel (dimension 1) normalised over the batch, or by the running statistics unless training.
+
+    Source: torch.batch_norm.
+    """
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def f_batch_norm(
+    input: Value, running_mean: Value, running_var: Value, weight: Value = None, bias: Value = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Value:  # fmt: skip
+    """(input - mean) / sqrt(var + eps) * weight + bias for each channel (dimension 1).
+
+    Training takes mean and variance over the batch and mixes them into the running ones, in place (with the unbiased
+    variance); otherwise the running ones count.
+
+    **Raises** ValueError for a batch of one value a channel when training. Source: torch.nn.functional.batch_norm.
+    """
+    if training:
+        _more_than_one(input.size())
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def _more_than_one(size: Any) -> None:
+    """Raise where a channel has one value only."""
+    if math.prod(s for i, s in enumerate(size) if i != 1) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def instance_norm(
+    input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, use_input_stats: bool,
+    momentum: float, eps: float, cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    """Each channel of each sample normalised on its own. Source: torch.instance_norm."""
+    if not (use_input_stats or (running_mean is not None and running_var is not None)):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    b, c = input.shape[0], input.shape[1]
+
+    def each(v: Value) -> Value:
+        return None if v is None else v.repeat(b)
+
+    rm, rv = each(running_mean), each(running_var)
+    x = input.contiguous().view((1, b * c, *input.shape[2:]))
+    out = batch_norm(x, each(weight), each(bias), rm, rv, use_input_stats, momentum, eps)
+    if use_input_stats:
+        with no_grad():
+            for running, wide in ((running_mean, rm), (running_var, rv)):
+                if running is not None:
+                    running.copy_(wide.view((b, c)).mean(0))
+    return out.view(tuple(input.shape))
+
+
+def f_instance_norm(
+    input: Value, running_mean: Value = None, running_var: Value = None, weight: Value = None, bias: Value = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Value:  # fmt: skip
+    """(input - mean) / sqrt(var + eps) * weight + bias for each channel of each sample.
+
+    Source: torch.nn.functional.instance_norm.
+    """
+    if use_input_stats and math.prod(input.size()[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+    return instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+# ------------------------------------------------------------------ group norm
+
+
+def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+    x = np.ascontiguousarray(input)
+    flat, m, rstd = rows.layer_norm(x.reshape(N * group, -1 if x.size else 0), 1, None, None, eps)
+    out = flat.reshape(N, C, HxW)
+    if weight is not None:
+        out = np.multiply(out, weight.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
+    if bias is not None:
+        out = np.add(out, bias.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
+    out = out.astype(input.dtype, copy=False).reshape(input.shape)
+    return out, m.reshape(N, group), rstd.reshape(N, group)
+
+
+def _group_rule(
+    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, N: int, C: int, HxW: int, group: int, eps: float,
+    needs: Any,
+) -> Any:  # fmt: skip
+    wants = _wants(needs)
+    if g0.__class__ is ndarray:
+        return _group_numbers(g0, input, weight, out1, out2, N, C, HxW, group, wants)
+    x, g = reshape(input, (N, group, -1)), reshape(g0, (N, C, HxW))
+    z, rstd = _standard(x, (2,), eps)
+    h = g if weight is None else g * reshape(weight, (C, 1))
+    zc = reshape(z, (N, C, HxW))
+    return (
+        reshape(_pull(reshape(h, (N, group, -1)), z, rstd, (2,)), tuple(input.shape)) if wants[0] else None,
+        sum(g * zc, (0, 2)) if wants[1] else None,
+        sum(g, (0, 2)) if wants[2] else None,
+    )
+
+
+def _group_numbers(
+    g0: Any, input: Any, weight: Any, m: Any, rstd: Any, N: int, C: int, HxW: int, group: int, wants: Any
+) -> Any:
+    dt = input.dtype
+    work = np.float32 if dt.itemsize == 2 else dt
+    g = g0.reshape(N, C, HxW).astype(work, copy=False)
+    x = input.reshape(N * group, -1 if input.size else 0).astype(work, copy=False)
+    gx = gw = gb = None
+    if wants[0]:
+        h = g if weight is None else g * weight.reshape(C, 1)
+        h = h.reshape(x.shape)
+        gx = rows.layer_norm_backward(
+            h, x, m.reshape(-1, 1), rstd.reshape(-1, 1), 1, None, (True, False, False)
+        )[0].reshape(input.shape)  # type: ignore[union-attr]
+    if wants[1]:
+        z = (x - m.reshape(-1, 1)) * rstd.reshape(-1, 1)
+        gw = np.einsum("ncs,ncs->c", g, z.reshape(N, C, HxW))
+    if wants[2]:
+        gb = g.sum((0, 2))
+    return tuple(v if v is None else v.astype(dt, copy=False) for v in (gx, gw, gb))
+
+
+def _group_push(
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, N: int, C: int, HxW: int, group: int,
+    eps: float,
+) -> Any:  # fmt: skip
+    x = reshape(input, (N, group, -1))
+    z, rstd = _standard(x, (2,), eps)
+    zc = reshape(z, (N, C, HxW))
+    total = None
+    if t_input is not None:
+        total = reshape(_pull(reshape(t_input, (N, group, -1)), z, rstd, (2,)), (N, C, HxW))
+        total = total if weight is None else total * reshape(weight, (C, 1))
+    if t_weight is not None:
+        part = zc * reshape(t_weight, (C, 1))
+        total = part if total is None else total + part
+    if t_bias is not None:
+        part = reshape(t_bias, (C, 1)) + zc * 0
+        total = part if total is None else total + part
+    return reshape(total, tuple(input.shape)), None, None
+
+
+_group = Op(
+    "native_group_norm", _group_forward, _group_rule, _group_push, tensors=("input", "weight", "bias"), outputs=3,
+    nondiff=(1, 2), out_arg=False,
+)  # fmt: skip
+
+
+def native_group_norm(
+    input: Value, weight: Value, bias: Value, N: int, C: int, HxW: int, group: int, eps: float
+) -> Any:
+    """`group_norm`, and the means and inverse deviations of the groups. Source: torch.native_group_norm."""
+    refusal("bic", "GroupNormKernelImpl")("", input.dtype)
+    return _group.call(input, weight, bias, N, C, HxW, group, eps)
+
+
+def group_norm(
+    input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    """Each group of channels of each sample normalised on its own. Source: torch.group_norm."""
+    n, c = input.shape[0], input.shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if c % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    for name, v in (("weight", weight), ("bias", bias)):
+        if v is not None and (v.ndim != 1 or v.numel() != c):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list((v if weight is None else weight).shape)} and input of shape {list(input.shape)}"
+            )
+    return native_group_norm(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
+
+
+def f_group_norm(input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5) -> Value:
+    """(input - mean) / sqrt(var + eps) * weight + bias for each of `num_groups` groups of channels of each sample.
+
+    Source: torch.nn.functional.group_norm.
+    """
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    size = input.size()
+    if math.prod([size[0] * size[1] // num_groups, num_groups, *size[2:]][i] for i in range(len(size)) if i != 1) == 1:
+        shown = [size[0] * size[1] // num_groups, num_groups, *size[2:]]
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
+    return group_norm(input, num_groups, weight, bias, eps)
+
+
+# ------------------------------------------------------------------ across channels
+
+
+def local_response_norm(
+    input: Value, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Value:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta.
+
+    Source: torch.nn.functional.local_response_norm.
+    """
+    from .padding import pad
+    from .pooling import avg_pool2d, avg_pool3d
+
+    n = input.ndim
+    if n < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {n} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    div = input * input
+    before, after = size // 2, (size - 1) // 2
+    if n == 3:
+        div = pad(div.unsqueeze(1), (0, 0, before, after))
+        div = avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+    else:
+        sizes = input.size()
+        div = div.view((sizes[0], 1, sizes[1], sizes[2], -1))
+        div = pad(div, (0, 0, 0, 0, before, after))
+        div = avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
+        div = div.view(tuple(sizes))
+    return input / (div * alpha + k) ** beta
+
