@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import exp_scaled, one_blas_thread, parallel, quiet, step_of
+from tidu.arrays.threads import one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
     "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
@@ -158,7 +158,7 @@ def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        exp_scaled(x, 1, out)
+        _exp(x, out)
         s = row_sum(out)
         if _within(s):
             _div(out, s, out)
@@ -188,7 +188,7 @@ def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        exp_scaled(x, 1, out)
+        _exp(x, out)
         s = row_sum(out)
         if _within(s):
             _sub(x, _log(s), out)
@@ -203,7 +203,7 @@ def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    exp_scaled(y, 1, out)
+    _exp(y, out)
     _mul(out, row_sum(g), out)
     _sub(g, out, out)
 
@@ -216,7 +216,7 @@ def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarra
 def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
         e = np.empty_like(x)
-        exp_scaled(x, 1, e)
+        _exp(x, e)
         s = row_sum(e)
         if _within(s):
             _log(s, out)
