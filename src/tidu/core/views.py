@@ -126,8 +126,8 @@ def strides_of(a: np.ndarray[Any, Any]) -> tuple[int, ...]:
     size = a.itemsize
     if a.flags.c_contiguous:
         out, step = [], 1
-        for d in reversed(a.shape):
-            out.append(step)
+        for d, s in zip(reversed(a.shape), reversed(a.strides), strict=True):
+            out.append(s // size if d == 1 and s > 0 and a.size else step)
             step *= max(d, 1)
         return tuple(reversed(out))
     return tuple(s // size for s in a.strides)

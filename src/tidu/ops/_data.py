@@ -107,7 +107,7 @@ def _walk(data: Any, d: dtype | None) -> Array:
         d = inferred
     flat: list[Any] = []
     _flatten(data, sizes, 0, flat)
-    store = _STORE[d.category]
+    store = _STORE[d.category] if d is not dtypes.uint64 else _to_uint64
     values = [store(v) for v in flat]
     return _pack(values, d).reshape(sizes)
 
@@ -195,6 +195,14 @@ def _to_int(x: Any) -> int:
     return value
 
 
+def _to_uint64(x: Any) -> int:
+    x = _number(x)
+    value = int(x) if isinstance(x, float) else operator.index(x)
+    if not -(2**63) <= value < 2**64:
+        raise ValueError("Overflow when unpacking long long")
+    return value % 2**64
+
+
 def _to_float(x: Any) -> float:
     x = _number(x)
     if isinstance(x, (float, int)):
@@ -214,6 +222,8 @@ def _pack(values: list[Any], d: dtype) -> Array:
     if d.category != dtypes.INTEGRAL:
         wide = np.array(values, np.float64 if d.category == dtypes.FLOATING else d.np)
         return wide.astype(F32).astype(d.np) if d.itemsize == 2 else wide.astype(d.np, copy=False)
+    if d is dtypes.uint64:
+        return np.array(values, d.np)
     try:
         return integers(np.array(values, I64), d)
     except OverflowError:
