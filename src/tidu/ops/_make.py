@@ -61,6 +61,31 @@ def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
     return out  # type: ignore[no-any-return]
 
 
+# ------------------------------------------------------------------ wrong calls
+
+OPTIONS = (
+    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
+    "bool requires_grad = False"
+)
+
+
+def word(v: Any) -> str:
+    """The type of an argument as PyTorch's messages name it."""
+    name = type(v).__name__
+    return f"torch.{name}" if isinstance(v, (dtype, device)) else name
+
+
+def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) -> TypeError:
+    """The error of arguments that fit none of a function's signatures."""
+    got = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in kw.items())])
+    if len(kw) == 1 and not args:
+        got += ", "
+    lines = "".join(f" * ({s})\n" for s in signatures)
+    return TypeError(
+        f"{fn}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}"
+    )
+
+
 # ------------------------------------------------------------------ dtypes and places
 
 

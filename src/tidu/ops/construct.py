@@ -14,8 +14,7 @@ from ..devices import check_cpu
 from ..dtypes import dtype as Dtype
 from ..shapes import Size
 from . import _data
-from ._make import empty_array, made, shape_of
-from .conversion import word
+from ._make import empty_array, made, shape_of, word
 from .storage import TypedStorage, UntypedStorage
 
 __all__: list[str] = []

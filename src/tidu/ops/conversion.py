@@ -14,7 +14,7 @@ from ..core.tensor import Inference, Tensor, new, raw
 from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
-from ._make import as_dtype, restrided
+from ._make import as_dtype, bad_combination, restrided
 
 __all__ = ["clone", "detach", "detach_"]
 METHODS = (
@@ -177,8 +177,7 @@ def to(self: Any, *args: Any, **kw: Any) -> Any:
 
 def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, bool, Any]:
     """The dtype, `copy` and memory format of a call of `to`."""
-    given = [*args, *kw.items()]
-    rest = list(args)
+    rest, given = list(args), dict(kw)
     d = where = None
     if rest and isinstance(rest[0], Tensor):
         d = rest.pop(0).dtype
@@ -190,37 +189,26 @@ def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, 
         where = rest.pop(0) if rest else kw.pop("device", None)
         d = rest.pop(0) if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))) else kw.pop("dtype", None)
     if d is not None and not isinstance(d, Dtype) and d not in (float, int, bool, complex):
-        raise _bad_to(given)
+        raise _bad_to(args, given)
     non_blocking = rest.pop(0) if rest else kw.pop("non_blocking", False)
     copy = rest.pop(0) if rest else kw.pop("copy", False)
     memory_format = kw.pop("memory_format", None)
     if rest or kw or not isinstance(non_blocking, bool) or not isinstance(copy, bool):
-        raise _bad_to(given)
+        raise _bad_to(args, given)
     if where is not None and not isinstance(where, (device, str, int)):
-        raise _bad_to(given)
+        raise _bad_to(args, given)
     check_cpu(where)
     return (None if d is None else as_dtype(d, "to")), copy, memory_format
 
 
-def _bad_to(given: list[Any]) -> TypeError:
-    words = [
-        f"{v[0]}={word(v[1])}" if isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) else word(v)
-        for v in given
-    ]
-    got = ", ".join(words) + (", " if len(given) == 1 and "=" in words[0] else "")
-    options = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
-    return TypeError(
-        f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        f" * (torch.device device = None, torch.dtype dtype = None, {options})\n"
-        f" * (torch.dtype dtype, {options})\n"
-        f" * (Tensor tensor, {options})\n"
-    )
+_TO = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
 
 
-def word(v: Any) -> str:
-    """The type of an argument as PyTorch's messages name it."""
-    name = type(v).__name__
-    return f"torch.{name}" if isinstance(v, (Dtype, device)) else name
+def _bad_to(args: tuple[Any, ...], kw: dict[str, Any]) -> TypeError:
+    return bad_combination(
+        "to", args, kw, f"torch.device device = None, torch.dtype dtype = None, {_TO}", f"torch.dtype dtype, {_TO}",
+        f"Tensor tensor, {_TO}",
+    )  # fmt: skip
 
 
 _warned = False

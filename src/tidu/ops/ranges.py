@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..core.tensor import Tensor
 from ..dtypes import dtype as Dtype
-from ._make import as_dtype, check_place, finish, integer, made, number, type_for
+from ._make import OPTIONS, as_dtype, bad_combination, check_place, finish, integer, made, number, type_for
 
 __all__ = [
     "arange", "cartesian_prod", "combinations", "eye", "linspace", "logspace", "meshgrid", "range", "tril_indices",
@@ -59,6 +59,13 @@ def _check_type(fn: str, d: Dtype, refused: str = "Bool ComplexFloat ComplexDoub
         raise NotImplementedError(f"\"{fn}\" not implemented for '{d.legacy}'")
 
 
+def _bad_arange(*args: Any) -> TypeError:
+    return bad_combination(
+        "arange", args, {}, f"Number end, *, Tensor out = None, {OPTIONS}", f"Number start, Number end, *, {OPTIONS}",
+        f"Number start, Number end, Number step = 1, *, Tensor out = None, {OPTIONS}",
+    )  # fmt: skip
+
+
 def arange(
     start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
@@ -73,7 +80,7 @@ def arange(
         check_place(device, pin_memory, layout)
     if start is None:
         if end is None:
-            raise TypeError("arange() received an invalid combination of arguments - got ()")
+            raise _bad_arange()
         start = 0
     if end is None:
         start, end = 0, start
@@ -142,8 +149,8 @@ def range(
 
 
 def linspace(
-    start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False,
+    start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """`steps` numbers from `start` to `end`, both included, evenly spaced. Source: torch.linspace.
 
@@ -157,8 +164,8 @@ def linspace(
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None,
-    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+    start: Any, end: Any, steps: Any = None, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """base ** linspace(start, end, steps). Source: torch.logspace."""
     check_place(device, pin_memory, layout)
@@ -171,6 +178,11 @@ def logspace(
 
 def _spacing(fn: str, start: Any, end: Any, steps: Any, dtype: Any, out: Any) -> tuple[Any, Any, int, Dtype]:
     """The arguments of linspace and logspace, checked."""
+    if steps is None:
+        base = ", float base = 10.0" if fn == "logspace" else ""
+        kinds = ("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number")
+        signatures = [f"{a} start, {b} end, int steps{base}, *, Tensor out = None, {OPTIONS}" for a, b in kinds]
+        raise bad_combination(fn, (start, end), {}, *signatures)
     if isinstance(start, Tensor) or isinstance(end, Tensor):
         dims = [v.ndim if isinstance(v, Tensor) else 0 for v in (start, end)]
         if any(dims):
