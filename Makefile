@@ -52,6 +52,7 @@ format: .venv/dev.stamp
 	.venv/bin/ruff check --fix .
 
 parity: .venv-parity/parity.stamp
+	.venv-parity/bin/python -m parity.support
 	.venv-parity/bin/python -m pytest -n $(JOBS) parity $(ARGS)
 
 bench: .venv-parity/parity.stamp

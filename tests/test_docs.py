@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tidu
 from tidu import cli
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +27,17 @@ def test_commands_exist(path):
     text = path.read_text()
     assert set(re.findall(r"(?:`|\$ )make (?:[A-Z]+=\S+ )?([a-z]+)", text)) <= targets
     assert set(re.findall(r"(?:`|\$ )tidu ([a-z]+)", text)) <= set(cli.COMMANDS)
+
+
+def test_the_support_table_claims_what_there_is():
+    claims = re.findall(r"(?ms)^## (torch[\w.]*)\n\n\*has\*: (.*?)\n\n", (ROOT / "docs" / "ops.md").read_text())
+    assert len(claims) > 5
+    for where, names in claims:
+        thing = tidu
+        for part in where.split(".")[1:]:
+            thing = getattr(thing, part)
+        wrong = [n for n in re.findall(r"`(\w+)`", names) if not hasattr(thing, n)]
+        assert wrong == [], where
 
 
 def programs():
