@@ -51,7 +51,7 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
     p = Parameter(data, requires_grad)
     if backward_hooks:
         extra(p).backward_hooks = backward_hooks
-    return p  # type: ignore[no-any-return]
+    return p
 
 
 def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Any:
@@ -86,7 +86,10 @@ class _Storage:
         self.array, self.dtype = a, d
 
 
-class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
+_PythonPickler: Any = pickle._Pickler  # C's does not let one name globals
+
+
+class _Pickler(_PythonPickler):
     """Writes tensors as PyTorch does, and the library's names as PyTorch's."""
 
     def __init__(self, file: Any, protocol: int) -> None:
@@ -117,7 +120,7 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
         self.write(pickle.GLOBAL + f"{module}\n{word}\n".encode())
         self.memoize(obj)
 
-    dispatch = {**pickle._Pickler.dispatch, FunctionType: save_global}  # type: ignore[attr-defined]
+    dispatch = {**_PythonPickler.dispatch, FunctionType: save_global}
 
 
 class _StorageType:

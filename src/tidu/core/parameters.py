@@ -22,7 +22,7 @@ def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
     if isinstance(fn, FunctionType):
         given = fn.__dict__.get("parameter_names")
         if given is not None:
-            return given  # type: ignore[no-any-return]
+            return given
         code = fn.__code__
         if not code.co_flags & _STARRED and "__signature__" not in fn.__dict__ and "__wrapped__" not in fn.__dict__:
             return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

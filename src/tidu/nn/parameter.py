@@ -56,10 +56,10 @@ class Parameter(Tensor):
         return got
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        args = (_packed(self._a), self.requires_grad, OrderedDict())
+        args: Any = (_packed(self._a), self.requires_grad, OrderedDict())
         return _rebuild_parameter, (type(self), args, self.__dict__)
 
-    def __repr__(self) -> str:  # type: ignore[override]
+    def __repr__(self) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
 

@@ -58,7 +58,7 @@ def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
     out._v[0] += 1
     if requires_grad:
         want_grad(out, requires_grad)
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 # ------------------------------------------------------------------ wrong calls
@@ -92,7 +92,7 @@ def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) ->
 def as_dtype(d: Any, fn: str) -> dtype:
     """What a caller gave for `dtype=`: a dtype, or Python's float, int, bool or complex."""
     if d.__class__ is dtype:
-        return d  # type: ignore[no-any-return]
+        return d
     if isinstance(d, type) and d in _PYTHON_TYPES:
         return _PYTHON_TYPES[d]
     raise TypeError(f"{fn}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}")
@@ -224,7 +224,7 @@ def number(value: Any, fn: str, name: str, position: int) -> Any:
 def integer(value: Any, fn: str, name: str, position: int) -> int:
     """A Python int, or what stands for one."""
     if value.__class__ is int:
-        return value  # type: ignore[no-any-return]
+        return value
     try:
         if isinstance(value, bool):
             raise TypeError

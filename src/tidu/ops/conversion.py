@@ -98,7 +98,7 @@ def detach(input: Any) -> Tensor:
     try:
         a = input._a
     except AttributeError:
-        return _detach(input)  # type: ignore[no-any-return]
+        return _detach(input)
     t = new(Tensor)
     t._a = a
     t._v = input._v

@@ -114,10 +114,10 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "as_tensor")
     if isinstance(data, Tensor):
-        return data if dtype is None else convert(data, dtype)  # type: ignore[no-any-return]
+        return data if dtype is None else convert(data, dtype)
     if isinstance(data, np.ndarray):
         t = from_numpy(data, _stacklevel=3)
-        return t if dtype is None else convert(t, dtype)  # type: ignore[no-any-return]
+        return t if dtype is None else convert(t, dtype)
     return made(_copied(data, dtype, 3))
 
 
@@ -169,9 +169,9 @@ def asarray(
     elif copy:
         t = t.clone()  # type: ignore[attr-defined]
     if not requires_grad:
-        return t.detach() if t.requires_grad else t  # type: ignore[attr-defined, no-any-return]
+        return t.detach() if t.requires_grad else t  # type: ignore[attr-defined]
     if not t.requires_grad:
-        t = t if t is not obj else t.detach()  # type: ignore[attr-defined]
+        t = t if t is not obj else t.detach()
         t.requires_grad = True
     return t
 
@@ -234,7 +234,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         if ext_tensor.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         t = ext_tensor.detach()  # type: ignore[attr-defined]
-        return t.clone() if copy else t  # type: ignore[no-any-return]
+        return t.clone() if copy else t
     a = np.from_dlpack(ext_tensor) if copy is None else np.from_dlpack(ext_tensor, copy=copy)
     return tensor_of(a if a.flags.writeable else a.copy())
 

@@ -214,7 +214,7 @@ def full_like(
 
 
 def _dtype(self: Any, dtype: Any, fn: str) -> Dtype:
-    return self.dtype if dtype is None else as_dtype(dtype, fn)  # type: ignore[no-any-return]
+    return self.dtype if dtype is None else as_dtype(dtype, fn)
 
 
 def new_empty(

@@ -61,7 +61,7 @@ def _dim(dim: Any, n: int, fn: str) -> int:
 
 def dim(self: Any) -> int:
     """The number of dimensions. Source: torch.Tensor.dim."""
-    return self.ndim  # type: ignore[no-any-return]
+    return self.ndim
 
 
 ndimension = dense_dim = dim
@@ -75,9 +75,9 @@ def sparse_dim(self: Any) -> int:
 def numel(input: Any) -> int:
     """The number of elements. Source: torch.numel."""
     try:
-        return input._a.size  # type: ignore[no-any-return]
+        return input._a.size
     except AttributeError:
-        return _tensor(input, "numel").shape.numel()  # type: ignore[no-any-return]
+        return _tensor(input, "numel").shape.numel()
 
 
 nelement = numel
@@ -85,7 +85,7 @@ nelement = numel
 
 def is_same_size(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape. Source: torch.is_same_size."""
-    return input.shape == other.shape  # type: ignore[no-any-return]
+    return input.shape == other.shape
 
 
 # ------------------------------------------------------------------ memory
@@ -93,7 +93,7 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 def element_size(self: Any) -> int:
     """Bytes an element. Source: torch.Tensor.element_size."""
-    return self.dtype.itemsize  # type: ignore[no-any-return]
+    return self.dtype.itemsize
 
 
 property_itemsize = element_size
@@ -101,7 +101,7 @@ property_itemsize = element_size
 
 def property_nbytes(self: Any) -> int:
     """Bytes of all elements together. Source: torch.Tensor.nbytes."""
-    return numel(self) * self.dtype.itemsize  # type: ignore[no-any-return]
+    return numel(self) * self.dtype.itemsize
 
 
 def stride(self: Any, dim: int | None = None) -> Any:
@@ -194,22 +194,22 @@ def is_tensor(obj: Any) -> bool:
 
 def is_floating_point(input: Any) -> bool:
     """Whether the dtype is a floating one. Source: torch.is_floating_point."""
-    return _tensor(input, "is_floating_point").dtype.category == dtypes.FLOATING  # type: ignore[no-any-return]
+    return _tensor(input, "is_floating_point").dtype.category == dtypes.FLOATING
 
 
 def is_complex(input: Any) -> bool:
     """Whether the dtype is a complex one. Source: torch.is_complex."""
-    return _tensor(input, "is_complex").dtype.category == dtypes.COMPLEX  # type: ignore[no-any-return]
+    return _tensor(input, "is_complex").dtype.category == dtypes.COMPLEX
 
 
 def is_signed(input: Any) -> bool:
     """Whether the dtype has negative numbers. Source: torch.is_signed."""
-    return _tensor(input, "is_signed").dtype.is_signed  # type: ignore[no-any-return]
+    return _tensor(input, "is_signed").dtype.is_signed
 
 
 def is_inference(input: Any) -> bool:
     """Whether the tensor was made in inference mode. Source: torch.is_inference."""
-    return _tensor(input, "is_inference").is_inference()  # type: ignore[no-any-return]
+    return _tensor(input, "is_inference").is_inference()
 
 
 def is_conj(input: Any) -> bool:
@@ -270,7 +270,7 @@ def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
 def _len(self: Any) -> int:
     if not self.ndim:
         raise TypeError("len() of a 0-d tensor")
-    return self.shape[0]  # type: ignore[no-any-return]
+    return self.shape[0]
 
 
 def _iter(self: Any) -> Any:

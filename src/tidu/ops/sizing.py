@@ -99,7 +99,7 @@ values = _sparse_only("values", "sparse tensor")
 
 def const_data_ptr(self: Any) -> int:
     """The address of the first element. Source: torch.Tensor.const_data_ptr."""
-    return self.data_ptr()  # type: ignore[no-any-return]
+    return self.data_ptr()
 
 
 def property__cdata(self: Any) -> int:

@@ -77,7 +77,7 @@ class UntypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[int]:
-        return self._bytes.tolist()  # type: ignore[no-any-return]
+        return self._bytes.tolist()
 
     def clone(self) -> UntypedStorage:
         return UntypedStorage._over(self._bytes.copy())
@@ -109,7 +109,7 @@ class UntypedStorage:
         key = self.data_ptr()
         if key not in memo:
             memo[key] = self.clone()
-        return memo[key]  # type: ignore[no-any-return]
+        return memo[key]
 
     def __reduce__(self) -> Any:
         return UntypedStorage, (self._bytes,)
@@ -144,16 +144,16 @@ class TypedStorage:
         return CPU
 
     def untyped(self) -> UntypedStorage:
-        return self._untyped  # type: ignore[no-any-return]
+        return self._untyped
 
     def data_ptr(self) -> int:
-        return self._untyped.data_ptr()  # type: ignore[no-any-return]
+        return self._untyped.data_ptr()
 
     def nbytes(self) -> int:
-        return self._untyped.nbytes()  # type: ignore[no-any-return]
+        return self._untyped.nbytes()
 
     def size(self) -> int:
-        return self._untyped.nbytes() // self.dtype.itemsize  # type: ignore[no-any-return]
+        return self._untyped.nbytes() // self.dtype.itemsize
 
     __len__ = size
 
@@ -173,7 +173,7 @@ class TypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[Any]:
-        return self._array.tolist()  # type: ignore[no-any-return]
+        return self._array.tolist()
 
     def type(self) -> str:
         return f"torch.{self.dtype.legacy}Storage"
