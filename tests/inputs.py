@@ -1,9 +1,10 @@
 """Inputs for the tests that run over all ops, see test_registry.py.
 
 An elementwise op needs no line here unless its domain is not (-2, 2) without a gap around 0, or it has arguments
-beside its tensors that have no default (`ARGUMENTS`); every other op needs one in `CASES`: its name, and a function of `r` that returns the argument
-lists to call it with. `r(3, 4)` is an array of that shape with distinct float64 values between -2 and 2, none near
-0; `r(3, low=0.5, high=2)` chooses the range. Arrays of integers and bools (indices, masks) are taken as they are.
+beside its tensors that have no default (`ARGUMENTS`); every other op needs one in `CASES`: its name, and a function
+of `r` that returns the argument lists to call it with. `r(3, 4)` is an array of that shape with distinct float64
+values between -2 and 2, none near 0; `r(3, low=0.5, high=2)` chooses the range. Arrays of integers and bools
+(indices, masks) are taken as they are.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ DOMAINS: dict[str, tuple[float, float]] = {
         "logaddexp mvlgamma".split(),
         POSITIVE,
     ),
-    **dict.fromkeys("acosh acosh.complex special_zeta special_zeta.first special_zeta.second".split(), ABOVE_ONE),
+    **dict.fromkeys(
+        "acosh acosh.complex special_zeta special_zeta.first special_zeta.second".split(), ABOVE_ONE
+    ),
     **dict.fromkeys("logit special_ndtri".split(), (0.15, 0.85)),
     "mvlgamma": (2.0, 4.0),
 }
@@ -121,6 +124,7 @@ _J = np.array([[1, 0], [3, 2], [0, 3]])
 _RATIO = np.resize([1.4, 2.5, -1.6, 0.6, -2.3], (3, 4))  # quotients far from whole numbers
 _HOW = ("none", "mean", "sum")
 
+
 def _quotient(x: np.ndarray) -> list[Args]:
     return [(x, x / _RATIO)]
 
@@ -134,7 +138,10 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "cast": lambda r: [(r(3), np.dtype(np.float64))],
     "sum_to_size": lambda r: [(r(3, 4), (4,)), (r(3, 4), (3, 1))],
     # quotients that are rounded
-    **{n: lambda r: _quotient(r(3, 4)) for n in "remainder remainder.number fmod fmod.number div.floor div.trunc".split()},
+    **{
+        n: lambda r: _quotient(r(3, 4))
+        for n in "remainder remainder.number fmod fmod.number div.floor div.trunc".split()
+    },
     # piecewise and complex
     "where": lambda r: [(_mask(3, 4), r(3, 4), r(3, 4)), (_mask(3, 1), r(4), r(1, 4))],
     "isclose": lambda r: [(r(3), r(3), 1e-5, 1e-8, False)],
@@ -277,11 +284,14 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "scatter": lambda r: [(r(3, 4), 1, _J, r(3, 2))],
     "scatter.value": lambda r: [(r(3, 4), 1, _J, 1.5)],
     "scatter_add": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2))],
-    "scatter.reduce": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how) for how in ("add", "multiply")],
+    "scatter.reduce": lambda r: [
+        (r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how) for how in ("add", "multiply")
+    ],
     "scatter.value_reduce": lambda r: [(r(3, 4), 1, _J, 1.5, how) for how in ("add", "multiply")],
     "scatter_reduce": lambda r: [
         (r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how, own)
-        for how in ("sum", "prod", "mean", "amax", "amin") for own in (True, False)
+        for how in ("sum", "prod", "mean", "amax", "amin")
+        for own in (True, False)
     ],  # fmt: skip
     "index_select": lambda r: [(r(3, 4), 1, _I)],
     "index_select_backward": lambda r: [(r(3, 3), (3, 4), 1, _I)],
@@ -290,7 +300,9 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "index_fill": lambda r: [(r(3, 4), 1, _I, 1.5)],
     "index_fill.tensor": lambda r: [(r(3, 4), 1, _I, r())],
     "index_reduce": lambda r: [
-        (r(3, 4), 1, _I, r(3, 3), how, own) for how in ("prod", "mean", "amax", "amin") for own in (True, False)
+        (r(3, 4), 1, _I, r(3, 3), how, own)
+        for how in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
     ],  # fmt: skip
     "take": lambda r: [(r(3, 4), np.array([[5, 0], [5, 11]]))],
     "take_backward": lambda r: [(r(2, 2), (3, 4), np.array([[5, 0], [5, 11]]))],
@@ -309,7 +321,9 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
         (r(3, 4, low=0.1, high=0.9), r(3, 4, low=0.1, high=0.9), w, how) for how in _HOW for w in (None, r(4))
     ],
     "binary_cross_entropy_with_logits": lambda r: [
-        (r(3, 4), r(3, 4, low=0.1, high=0.9), w, p, how) for how in _HOW for w, p in ((None, None), (r(4), r(4)))
+        (r(3, 4), r(3, 4, low=0.1, high=0.9), w, p, how)
+        for how in _HOW
+        for w, p in ((None, None), (r(4), r(4)))
     ],
     "_trilinear": lambda r: [(r(3, 4), r(2, 4, 5), r(3, 5))],
 }

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import DOMAINS, FIRST_IS_CONSTANT, INTERNAL, NO_DERIVATIVE, Source, cases_of
 
 import tidu
-from inputs import DOMAINS, FIRST_IS_CONSTANT, INTERNAL, NO_DERIVATIVE, Source, cases_of
 from tidu.autograd import forward_ad
 from tidu.core.op import REGISTRY
 from tidu.core.tensor import Tensor, tensor_of
@@ -76,7 +76,9 @@ class Case:
         out = self.op.call(*full)
         outs = list(out) if isinstance(out, tuple) else [out]
         return [
-            o for k, o in enumerate(outs) if k not in self.op.nondiff and (o.is_floating_point() or o.is_complex())
+            o
+            for k, o in enumerate(outs)
+            if k not in self.op.nondiff and (o.is_floating_point() or o.is_complex())
         ]
 
     def arrays(self, values: list[Any]) -> list[np.ndarray]:
@@ -87,7 +89,8 @@ class Case:
     def like(self, arrays: list[Any]) -> list[np.ndarray]:
         """Random arrays of the same shapes and dtypes."""
         return [
-            self.rng.standard_normal(a.shape) + (1j * self.rng.standard_normal(a.shape) if a.dtype.kind == "c" else 0)
+            self.rng.standard_normal(a.shape)
+            + (1j * self.rng.standard_normal(a.shape) if a.dtype.kind == "c" else 0)
             for a in arrays
         ]
 
@@ -161,7 +164,8 @@ def test_forward_mode_is_reverse_mode_transposed(name: str) -> None:
         back = pair([array(g) for g in vjp(case, c, case.leaves())], v)
         with forward_ad.dual_level():
             duals = [
-                forward_ad.make_dual(tensor_of(x.copy()), tensor_of(t)) for x, t in zip(case.values, v, strict=True)
+                forward_ad.make_dual(tensor_of(x.copy()), tensor_of(t))
+                for x, t in zip(case.values, v, strict=True)
             ]
             outs = [forward_ad.unpack_dual(o) for o in case.call(duals)]
             tangents = [array(o.tangent) for o in outs]
@@ -183,7 +187,9 @@ def test_second_derivative(name: str) -> None:
         leaves = case.leaves()
         first = vjp(case, c, leaves, graph=True)
         assert close(pair([array(g) for g in first], u), along(0.0)), "create_graph changes the gradient"
-        again = [(g, tensor_of(d)) for g, d in zip(first, u, strict=True) if g is not None and g.requires_grad]
+        again = [
+            (g, tensor_of(d)) for g, d in zip(first, u, strict=True) if g is not None and g.requires_grad
+        ]
         second: list[Any] = [None] * len(leaves)
         if again:
             second = list(
@@ -193,8 +199,8 @@ def test_second_derivative(name: str) -> None:
 
 
 COMPLEX = """
-    add sub mul div rsub neg square pow.number reciprocal sqrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh
-    tanh asinh atanh sigmoid sinc add.scaled sub.scaled addcmul addcdiv lerp lerp.tensor where mm bmm mv dot sum mean
+    add sub mul div rsub neg square pow.number reciprocal sqrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh
+    cosh tanh asinh atanh sigmoid sinc add.scaled sub.scaled addcmul addcdiv lerp lerp.tensor where mm bmm mv dot sum mean
     """.split()
 
 
@@ -222,7 +228,9 @@ def first_case(name: str) -> tuple[Any, ...]:
 
 def run(name: str, args: tuple[Any, ...]) -> np.ndarray:
     op = REGISTRY[name]
-    return op.call(*[tensor_of(a) if i in op.positions and a is not None else a for i, a in enumerate(args)])._a
+    return op.call(
+        *[tensor_of(a) if i in op.positions and a is not None else a for i, a in enumerate(args)]
+    )._a
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -322,6 +330,7 @@ def test_elementwise_narrow_floats(name: str, dtype: str) -> None:
 
 
 # ------------------------------------------------------------------ in place, out=, memory
+
 
 def in_face(name: str) -> bool:
     return "." not in name and hasattr(tidu, name)

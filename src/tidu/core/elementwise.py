@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
-from .. import dtypes
 from ..dtypes import INTEGRAL
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
@@ -524,7 +524,7 @@ def binary(
     node: str | None = None,
     numbers: Any = True,
 ) -> Callable[..., Any]:
-    """Declare an elementwise op of two inputs, the second of which may be a number if `numbers`, the first too if FIRST.
+    """Declare an elementwise op of two inputs. The second may be a number if `numbers`; the first too if that is FIRST.
 
     The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
     """

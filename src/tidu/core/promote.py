@@ -120,7 +120,8 @@ def number(value: Any, d: dtype) -> np.ndarray[Any, Any]:
     except OverflowError:
         if d.category == dtypes.FLOATING:
             return np.array(float(value), d.np)
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(d.name, d.name)} without overflow") from None
+        word = _C_NAMES.get(d.name, d.name)
+        raise RuntimeError(f"value cannot be converted to type {word} without overflow") from None
 
 
 _C_NAMES = {"int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}

@@ -12,7 +12,11 @@ CATEGORIES = "bifc"  # bool, integers, floating, complex: the categories of dtyp
 
 
 def refuse(
-    categories: str, word: str = "", floats: bool = False, error: type[Exception] = NotImplementedError, **options: Any
+    categories: str,
+    word: str = "",
+    floats: bool = False,
+    error: type[Exception] = NotImplementedError,
+    **options: Any,
 ) -> Policy:
     """The policy of an op that refuses dtypes of some categories (letters of `CATEGORIES`; h: half precision).
 

@@ -10,17 +10,16 @@ import numpy as np
 from ..core.elementwise import binary, kind_of, unary
 from ..core.inplace import inplace
 from ..core.op import Op
-from ..core.promote import SAME, Number, Policy
+from ..core.promote import SAME, Policy
 from ..core.tensor import Tensor
-from ..shapes import broadcast_shapes
 from ._refuse import refuse
 from .arithmetic import OPERANDS, tensor_like
 from .selection import where
 
 __all__ = [
     "eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal", "isclose",
-    "allclose", "equal", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit", "maximum", "minimum",
-    "fmax", "fmin", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or",
+    "allclose", "equal", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit", "maximum",
+    "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
 ]  # fmt: skip
 METHODS = " ".join(__all__)
@@ -52,7 +51,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """
     for k, (word, v) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(v, Tensor):
-            raise TypeError(f"isclose(): argument '{word}' (position {k}) must be Tensor, not {type(v).__name__}")
+            raise TypeError(
+                f"isclose(): argument '{word}' (position {k}) must be Tensor, not {type(v).__name__}"
+            )
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
     for word, value in (("rtol", rtol), ("atol", atol)):
@@ -76,7 +77,9 @@ def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) ->
 _isclose = Op("isclose", _close, tensors=("input", "other"), out_arg=False).call
 
 
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     """Whether `isclose` holds everywhere, as a Python bool. Source: torch.allclose."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
@@ -104,7 +107,9 @@ isinf = unary("isinf", np.isinf, policy=SAME)
 isfinite = unary("isfinite", np.isfinite, policy=SAME)
 isposinf = unary("isposinf", _infinite(1.0), policy=_complex_refused("isposinf"))
 isneginf = unary("isneginf", _infinite(-1.0), policy=_complex_refused("isneginf"))
-isreal = unary("isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME)
+isreal = unary(
+    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME
+)
 signbit = unary(
     "signbit", lambda a: np.signbit(a) if a.dtype.kind in "fV" else np.less(a, 0),
     policy=refuse("c", "signbit is not implemented for complex tensors."),

@@ -1,7 +1,7 @@
 """Complex numbers: their parts, conjugates and angles, and the views between complex and real memory.
 
-Gradients are PyTorch's: for a real loss, dL/dRe(z) + i dL/dIm(z). A function of z that is not complex-differentiable has
-a rule that is linear over the real numbers alone. `conj` computes its result at once; there is no conjugate bit.
+Gradients are PyTorch's: for a real loss, dL/dRe(z) + i dL/dIm(z). A function of z that is not complex-differentiable
+has a rule that is linear over the real numbers alone. `conj` computes its result at once; there is no conjugate bit.
 """
 
 from __future__ import annotations

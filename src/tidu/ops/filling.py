@@ -38,10 +38,21 @@ def _fill_op(name: str, node: str, tensor: bool) -> Op:
     if tensor:
         rules["value"] = lambda g: g.sum()
         jvp["value"] = lambda t, input: zeros(input) + t
-    return Op(name, _full, rules, jvp, tensors=("input", "value") if tensor else ("input",), node=node, out_arg=False)
+    return Op(
+        name,
+        _full,
+        rules,
+        jvp,
+        tensors=("input", "value") if tensor else ("input",),
+        node=node,
+        out_arg=False,
+    )
 
 
-_fill_number, _fill_tensor = _fill_op("fill", "FillBackward0", False), _fill_op("fill.tensor", "FillBackward1", True)
+_fill_number, _fill_tensor = (
+    _fill_op("fill", "FillBackward0", False),
+    _fill_op("fill.tensor", "FillBackward1", True),
+)
 _ifill_number = _fill_op("fill.number_", "FillBackward2", False)
 _ifill_tensor = _fill_op("fill.tensor_", "FillBackward3", True)
 _zero = Op(
@@ -71,8 +82,8 @@ def _checked(input: Any, value: Any) -> Any:
         return checked_number(value, input.dtype)
     if not isinstance(value, Tensor):
         raise TypeError(
-            f"fill_() received an invalid combination of arguments - got ({type(value).__name__}), but expected one of:\n"
-            " * (Tensor value)\n * (Number value)\n"
+            f"fill_() received an invalid combination of arguments - got ({type(value).__name__}), but expected one "
+            "of:\n * (Tensor value)\n * (Number value)\n"
         )
     if value.ndim:
         raise RuntimeError(
@@ -133,7 +144,9 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         pass
     if not isinstance(src, Tensor):
         if not isinstance(src, Number):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+            raise TypeError(
+                f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+            )
         src = tensor_of(number(src, self.dtype))
     if src is self:
         return self

@@ -22,7 +22,8 @@ from .pointwise import exp2, log
 from .selection import c_name, where
 
 __all__ = [
-    "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp", "frexp",
+    "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp",
+    "frexp",
 ]  # fmt: skip
 METHODS = " ".join(__all__) + " copysign_ masked_fill_"
 INPLACE = "nan_to_num heaviside hypot atan2 arctan2 ldexp"
@@ -86,12 +87,16 @@ def checked_number(value: Any, d: Any) -> Any:
     """A number that is to be written into a tensor of a dtype, which must have room for it."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, complex) and not d.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+        raise RuntimeError(
+            f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
+        )
     if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
         info = np.iinfo(d.np)
         low = -int(info.max) if info.min == 0 else int(info.min)  # a negative number wraps around
         if not low <= value <= info.max:
-            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+            raise RuntimeError(
+                f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
+            )
         return int(value) if value >= 0 or info.min else int(value) % (int(info.max) + 1)
     number(value, d)
     return value
@@ -139,7 +144,11 @@ def _nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = No
         out.imag = _nan_to_num(input.imag, nan, posinf, neginf)
         return out
     info = dtypes.finfo(dtypes.from_numpy(input.dtype))
-    values = (0.0 if nan is None else nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf)
+    values = (
+        0.0 if nan is None else nan,
+        info.max if posinf is None else posinf,
+        info.min if neginf is None else neginf,
+    )
     out = input.copy()
     for where_, value in zip((np.isnan(input), input == np.inf, input == -np.inf), values):
         out[where_] = value

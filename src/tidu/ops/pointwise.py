@@ -24,7 +24,9 @@ __all__ = [
 ]  # fmt: skip
 METHODS = " ".join(__all__)
 INPLACE = " ".join(
-    n for n in __all__ if n not in ("logaddexp", "logaddexp2", "round", "abs", "absolute", "abs_", "absolute_", "round_")
+    n
+    for n in __all__
+    if n not in ("logaddexp", "logaddexp2", "round", "abs", "absolute", "abs_", "absolute_", "round_")
 )
 LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
 
@@ -71,7 +73,9 @@ cosh = unary("cosh", np.cosh, lambda x: sinh(x))
 tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
-_complex_acosh = unary("acosh.complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0")
+_complex_acosh = unary(
+    "acosh.complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0"
+)
 acosh = arccosh = unary("acosh", np.arccosh, lambda x: rsqrt(x * x - 1), complex_case=_complex_acosh)
 
 

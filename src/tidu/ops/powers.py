@@ -102,7 +102,9 @@ def _first_power(x: Any) -> Any:
 
 NO_BOOL = Policy(check=refusal("b", "pow"))
 _pow = binary("pow", _power, _tensor_base_rule, _exponent_rule, policy=NO_BOOL, node="PowBackward1")
-_square = unary("square", np.square, lambda g, x: g * (2 * _first_power(x)), node="PowBackward0", policy=Policy())
+_square = unary(
+    "square", np.square, lambda g, x: g * (2 * _first_power(x)), node="PowBackward0", policy=Policy()
+)
 
 
 _pow_number = elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0")

@@ -50,7 +50,10 @@ _where_op = Op(
         "input": lambda g, condition, input_shape: sum_to(where(condition, g, 0), input_shape),
         "other": lambda g, condition, other_shape: sum_to(where(condition, 0, g), other_shape),
     },
-    {"input": lambda t, condition: where(condition, t, 0), "other": lambda t, condition: where(condition, 0, t)},
+    {
+        "input": lambda t, condition: where(condition, t, 0),
+        "other": lambda t, condition: where(condition, 0, t),
+    },
     tensors=("condition", "input", "other"),
 )
 
@@ -106,7 +109,13 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         else:
             b = other._a
             ey = other._node if other._view is None else live_node(other)
-        if b.dtype is dt and c.dtype is _BOOL and out is None and dt.kind in "fc" and state.record is not CAREFUL:
+        if (
+            b.dtype is dt
+            and c.dtype is _BOOL
+            and out is None
+            and dt.kind in "fc"
+            and state.record is not CAREFUL
+        ):
             t = tensor_of(_where(c, a, b))
             ex = input._node if input._view is None else live_node(input)
             if state.record and (ex is not None or ey is not None):
@@ -138,7 +147,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is other.dtype):
         d = result_type([input, other])
         input, other = (
-            cast(v, d.np) if isinstance(v, Tensor) else tensor_of(np.asarray(v).astype(d.np)) for v in (input, other)
+            cast(v, d.np) if isinstance(v, Tensor) else tensor_of(np.asarray(v).astype(d.np))
+            for v in (input, other)
         )
     return _where_op.call(condition, input, other, out=out)
 
@@ -167,7 +177,6 @@ def method_where(self: Any, condition: Any, other: Any) -> Any:
 # ------------------------------------------------------------------ clamp
 
 
-
 def _real(word: str) -> Policy:
     """Complex numbers have no order; of bools alone there is no clamp."""
     no_complex = "clamp is not supported for complex types" if word == "clamp_cpu" else word
@@ -178,8 +187,6 @@ def _real(word: str) -> Policy:
             refusal("b", word)(name, d)
 
     return Policy(check=check)
-
-
 
 
 def _bounded(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -215,10 +222,13 @@ def _at_max(g: Any, input: Any, min: Any, max: Any) -> Any:
     return where(input > max if min is None else (input > max) | (max < min), g, 0)
 
 
-_clamp = hot(elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1"))
+_clamp = hot(
+    elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1")
+)
 _PLAIN = frozenset((int, float, type(None)))
 _clamp_tensor = elementwise(
-    "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_real("clamp_cpu"), node="ClampBackward0"
+    "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_real("clamp_cpu"),
+    node="ClampBackward0",
 )  # fmt: skip
 
 
@@ -226,7 +236,11 @@ def _one_bound(name: str, node: str, number: bool) -> Any:
     low = name.endswith("min")
     policy = _real("maximum_cpu" if low else "minimum_cpu")
     if number:
-        forward = (lambda input, min: _bounded(input, min)) if low else (lambda input, max: _bounded(input, None, max))
+        forward = (
+            (lambda input, min: _bounded(input, min))
+            if low
+            else (lambda input, max: _bounded(input, None, max))
+        )
         rules: Any = {"input": (lambda g, input, min: _inside(g, input, min, None)) if low
                       else (lambda g, input, max: _inside(g, input, None, max))}  # fmt: skip
         return elementwise(name, forward, rules, policy=policy, node=node + "0")
@@ -239,12 +253,15 @@ def _one_bound(name: str, node: str, number: bool) -> Any:
         )  # fmt: skip
     return elementwise(
         name + ".tensor", lambda input, max: _bounded(input, None, max),
-        {"input": lambda g, input, max: where(input <= max, g, 0), "max": lambda g, input, max: where(input > max, g, 0)},
+        {"input": lambda g, input, max: where(input <= max, g, 0),
+         "max": lambda g, input, max: where(input > max, g, 0)},
         policy=policy, node=node + "1",
     )  # fmt: skip
 
 
-_clamp_min, _clamp_max = (_one_bound(n, "Clamp" + n[6:].title() + "Backward", True) for n in ("clamp_min", "clamp_max"))
+_clamp_min, _clamp_max = (
+    _one_bound(n, "Clamp" + n[6:].title() + "Backward", True) for n in ("clamp_min", "clamp_max")
+)
 _clamp_min_tensor, _clamp_max_tensor = (
     _one_bound(n, "Clamp" + n[6:].title() + "Backward", False) for n in ("clamp_min", "clamp_max")
 )
@@ -316,7 +333,9 @@ _iclamp_max, _iclamp_max_tensor = inplace(_clamp_max.op), inplace(_clamp_max_ten
 def _keeps_dtype(input: Any, *bounds: Any) -> None:
     d = result_type([input, *[b for b in bounds if b is not None]])
     if not dtypes.can_cast(d, input.dtype):
-        raise RuntimeError(f"result type {d.legacy} can't be cast to the desired output type {c_name(input.dtype)}")
+        raise RuntimeError(
+            f"result type {d.legacy} can't be cast to the desired output type {c_name(input.dtype)}"
+        )
 
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
@@ -402,7 +421,9 @@ def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
         if isinstance(v, Tensor) and isinstance(input, Tensor) and v.dtype is not input.dtype:
             if word == "weight" and v.ndim == 0:
                 continue
-            raise RuntimeError(f"expected dtype {c_name(input.dtype)} for `{word}` but got dtype {c_name(v.dtype)}")
+            raise RuntimeError(
+                f"expected dtype {c_name(input.dtype)} for `{word}` but got dtype {c_name(v.dtype)}"
+            )
     return (_lerp if isinstance(weight, Number) else _lerp_tensor).op  # type: ignore[attr-defined]
 
 
@@ -465,7 +486,10 @@ def _no_integers(name: str, d: Any, values: list[Any]) -> None:
 
 addcmul = elementwise(
     "addcmul", _addcmul,
-    {"input": ONE, "tensor1": lambda tensor2, value: tensor2 * value, "tensor2": lambda tensor1, value: tensor1 * value},
+    {
+        "input": ONE, "tensor1": lambda tensor2, value: tensor2 * value,
+        "tensor2": lambda tensor1, value: tensor1 * value,
+    },
     policy=refuse("b", "addcmul_cpu_out"), numbers=False,
 )  # fmt: skip
 addcdiv = elementwise(

@@ -42,7 +42,9 @@ def scipy(name: str) -> Callable[..., Any]:
     return kernel
 
 
-def special(name: str, fn: Any, partial: Any = None, *, word: str = "", refused: str = "c", node: str = "") -> Any:
+def special(
+    name: str, fn: Any, partial: Any = None, *, word: str = "", refused: str = "c", node: str = ""
+) -> Any:
     """An op of one argument; integers become floats, dtypes of the categories `refused` an error."""
     kernel = scipy(fn) if isinstance(fn, str) else fn
     policy = refuse(refused, word or name.removeprefix("special_") + "_cpu", floats=True)
@@ -91,7 +93,8 @@ def _polygamma(input: Any, n: int) -> Any:
 
 
 _polygamma_op = elementwise(
-    "polygamma", _polygamma, {"input": lambda input, n: polygamma(n + 1, input)}, policy=refuse("c", "trigamma", floats=True)
+    "polygamma", _polygamma, {"input": lambda input, n: polygamma(n + 1, input)},
+    policy=refuse("c", "trigamma", floats=True),
 )  # fmt: skip
 
 
@@ -170,7 +173,8 @@ i1 = special(
     "special_i1", "i1", lambda x, out: _half_at_zero(x, lambda z: i0(z) - out / z), node="SpecialI1Backward0"
 )  # fmt: skip
 i1e = special(
-    "special_i1e", "i1e", lambda x, out: _half_at_zero(x, lambda z: i0e(z) - out * (sgn(z) + 1 / z)), node="SpecialI1EBackward0"
+    "special_i1e", "i1e", lambda x, out: _half_at_zero(x, lambda z: i0e(z) - out * (sgn(z) + 1 / z)),
+    node="SpecialI1EBackward0",
 )  # fmt: skip
 
 
@@ -180,8 +184,14 @@ def _bessel(name: str, fn: Any) -> Any:
 
 bessel_j0, bessel_j1 = _bessel("bessel_j0", "j0"), _bessel("bessel_j1", "j1")
 bessel_y0, bessel_y1 = _bessel("bessel_y0", "y0"), _bessel("bessel_y1", "y1")
-modified_bessel_i0, modified_bessel_i1 = _bessel("modified_bessel_i0", "i0"), _bessel("modified_bessel_i1", "i1")
-modified_bessel_k0, modified_bessel_k1 = _bessel("modified_bessel_k0", "k0"), _bessel("modified_bessel_k1", "k1")
+modified_bessel_i0, modified_bessel_i1 = (
+    _bessel("modified_bessel_i0", "i0"),
+    _bessel("modified_bessel_i1", "i1"),
+)
+modified_bessel_k0, modified_bessel_k1 = (
+    _bessel("modified_bessel_k0", "k0"),
+    _bessel("modified_bessel_k1", "k1"),
+)
 scaled_modified_bessel_k0 = _bessel("scaled_modified_bessel_k0", "k0e")
 scaled_modified_bessel_k1 = _bessel("scaled_modified_bessel_k1", "k1e")
 
@@ -237,7 +247,9 @@ def logit_(self: Any, eps: float | None = None) -> Any:
 
 @widened
 def _entr(x: Any) -> Any:
-    return np.asarray(np.where(np.isnan(x), x, np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)))).astype(x.dtype)
+    return np.asarray(
+        np.where(np.isnan(x), x, np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)))
+    ).astype(x.dtype)
 
 
 entr = special("special_entr", _entr, lambda g, x: g * (-log(x) - 1))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..core.elementwise import FIRST, binary
-from ..core.inplace import inplace
 from ..core.promote import Number
 from ..core.tensor import Tensor
 from ._half import widened
@@ -137,7 +136,9 @@ def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         return op(tensor_like(input, n), n, out=out)
 
     polynomial.__name__ = polynomial.__qualname__ = name
-    polynomial.__doc__ = f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
+    polynomial.__doc__ = (
+        f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
+    )
     polynomial.op = op.op  # type: ignore[attr-defined]
     return polynomial
 
@@ -167,5 +168,6 @@ laguerre_polynomial_l = _polynomial(
     _recurrence(lambda x: 1 - x, lambda k, x, now, last: ((2 * k + 1 - x) * now - k * last) / (k + 1)),
 )
 legendre_polynomial_p = _polynomial(
-    "legendre_polynomial_p", _recurrence(lambda x: x, lambda k, x, now, last: ((2 * k + 1) * x * now - k * last) / (k + 1))
+    "legendre_polynomial_p",
+    _recurrence(lambda x: x, lambda k, x, now, last: ((2 * k + 1) * x * now - k * last) / (k + 1)),
 )  # fmt: skip
