@@ -392,8 +392,8 @@ def _load_zip(file: Any, map_location: Any, weights_only: bool) -> Any:
         raise RuntimeError(
             "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. "
             "If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can "
-            "happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after "
-            "saving."
+            "happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was "
+            "modified after saving."
         ) from None
     with archive:
         root = archive.namelist()[0].split("/")[0]

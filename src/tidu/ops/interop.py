@@ -29,8 +29,8 @@ _RENAMED = {
 _SAME = frozenset(
     "add bitwise_and bitwise_or bitwise_xor ceil copysign cos cosh deg2rad exp exp2 expm1 float_power floor "
     "floor_divide fmax fmin fmod gcd heaviside hypot isfinite isinf isnan lcm ldexp log log10 log1p log2 "
-    "logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul maximum minimum nextafter positive rad2deg reciprocal "
-    "remainder sign signbit sin sinh sqrt square tan tanh trunc".split()
+    "logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul maximum minimum nextafter positive "
+    "rad2deg reciprocal remainder sign signbit sin sinh sqrt square tan tanh trunc".split()
 )
 
 
