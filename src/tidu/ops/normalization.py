@@ -55,7 +55,14 @@ def _times(x: Value, w: Value) -> Value:
 
 
 def _layer_forward(input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
-    return rows.layer_norm(input, len(normalized_shape), weight, bias, eps)
+    return _like_input(rows.layer_norm(input, len(normalized_shape), weight, bias, eps), input, weight, bias)
+
+
+def _like_input(outs: tuple[Any, ...], input: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
+    """Statistics in the dtype of the input, unless float32 weights stand beside half precision."""
+    if input.dtype.itemsize != 2 or any(w is not None and w.dtype != input.dtype for w in (weight, bias)):
+        return outs
+    return tuple(o.astype(input.dtype, copy=False) for o in outs)
 
 
 def _layer_rule(
@@ -135,9 +142,10 @@ def _normalized(fn: str, input: Value, normalized_shape: Any, weight: Value, bia
                 f"normalized_shape = {list(shape)}"
             )
     if tuple(input.shape[max(input.ndim - len(shape), 0) :]) != shape:
+        comma = ", " if fn == "layer_norm" else ""
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
+            f"[*{comma}{', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
         )
     return shape
 
@@ -191,13 +199,16 @@ def _batch_forward(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
 ) -> Any:
     """The result, the mean and inverse deviation of each channel, and its variance."""
+    if input.ndim < 2:  # nothing: its one dimension is empty
+        empty = np.empty(0, input.dtype)
+        return input.copy(), empty, empty, empty
     if training:
-        return channels.forward(input, weight, bias, eps)
+        return _like_input(channels.forward(input, weight, bias, eps), input, weight, bias)
     work = np.dtype(np.float32) if input.dtype.itemsize == 2 else input.dtype
     rstd = (1 / np.sqrt(running_var.astype(work, copy=False) + work.type(eps))).astype(work, copy=False)
     out = channels.affine(input, running_mean, rstd, weight, bias)
     empty = np.empty(0, work)
-    return out, empty, empty, empty
+    return _like_input((out, empty, empty, empty), input, weight, bias)
 
 
 def _batch_rule(
@@ -282,7 +293,10 @@ def _batch_norm(
     for name, v in (("running_mean", running_mean), ("running_var", running_var)):
         not_differentiable("native_batch_norm", name, v)
     refusal("bic", "batch_norm")("", input.dtype)
-    outs = _batch.call(input, weight, bias, running_mean, running_var, training, eps)
+    if training:  # the running statistics are written below, and not read
+        outs = _batch.call(input, weight, bias, None, None, True, eps)
+    else:
+        outs = _batch.call(input, weight, bias, running_mean, running_var, False, eps)
     if training and running_mean is not None:
         with no_grad():
             m, v = outs[1], outs[3]
@@ -375,48 +389,64 @@ def f_instance_norm(
 
 def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
     x = np.ascontiguousarray(input)
-    flat, m, rstd = rows.layer_norm(x.reshape(N * group, -1 if x.size else 0), 1, None, None, eps)
+    flat, m, rstd = rows.layer_norm(x.reshape(N * group, C // group * HxW), 1, None, None, eps)
     out = flat.reshape(N, C, HxW)
     if weight is not None:
         out = np.multiply(out, weight.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
     if bias is not None:
         out = np.add(out, bias.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
     out = out.astype(input.dtype, copy=False).reshape(input.shape)
-    return out, m.reshape(N, group), rstd.reshape(N, group)
+    return _like_input((out, m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias)
 
 
 def _group_rule(
-    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, N: int, C: int, HxW: int, group: int, eps: float,
+    g0: Value, g1: Value, g2: Value, input: Value, weight: Value, out1: Value, out2: Value, N: int, C: int, HxW: int, group: int, eps: float,
     needs: Any,
 ) -> Any:  # fmt: skip
     wants = _wants(needs)
     if g0.__class__ is ndarray:
-        return _group_numbers(g0, input, weight, out1, out2, N, C, HxW, group, wants)
-    x, g = reshape(input, (N, group, -1)), reshape(g0, (N, C, HxW))
+        return _group_numbers(g0, g1, g2, input, weight, out1, out2, N, C, HxW, group, wants)
+    x, g = reshape(input, (N, group, C // group * HxW)), reshape(g0, (N, C, HxW))
     z, rstd = _standard(x, (2,), eps)
     h = g if weight is None else g * reshape(weight, (C, 1))
     zc = reshape(z, (N, C, HxW))
+    gx = None
+    if wants[0]:
+        gx = _pull(reshape(h, (N, group, C // group * HxW)), z, rstd, (2,)) + _from_statistics(g1, g2, z, rstd)
+        gx = reshape(gx, tuple(input.shape))
     return (
-        reshape(_pull(reshape(h, (N, group, -1)), z, rstd, (2,)), tuple(input.shape)) if wants[0] else None,
+        gx,
         sum(g * zc, (0, 2)) if wants[1] else None,
         sum(g, (0, 2)) if wants[2] else None,
     )
 
 
+def _from_statistics(g1: Value, g2: Value, z: Value, rstd: Value) -> Value:
+    """What comes from the cotangents of the means and the inverse deviations."""
+    shape = (*tuple(g1.shape), 1)
+    return (reshape(g1, shape) - reshape(g2, shape) * rstd * rstd * z) / z.shape[2]
+
+
 def _group_numbers(
-    g0: Any, input: Any, weight: Any, m: Any, rstd: Any, N: int, C: int, HxW: int, group: int, wants: Any
+    g0: Any, g1: Any, g2: Any, input: Any, weight: Any, m: Any, rstd: Any, N: int, C: int, HxW: int, group: int, wants: Any
 ) -> Any:
     dt = input.dtype
     work = np.float32 if dt.itemsize == 2 else dt
     g = g0.reshape(N, C, HxW).astype(work, copy=False)
-    x = input.reshape(N * group, -1 if input.size else 0).astype(work, copy=False)
+    x = input.reshape(N * group, C // group * HxW).astype(work, copy=False)
+    m, rstd = m.astype(work, copy=False), rstd.astype(work, copy=False)
     gx = gw = gb = None
     if wants[0]:
         h = g if weight is None else g * weight.reshape(C, 1)
         h = h.reshape(x.shape)
         gx = rows.layer_norm_backward(
             h, x, m.reshape(-1, 1), rstd.reshape(-1, 1), 1, None, (True, False, False)
-        )[0].reshape(input.shape)  # type: ignore[union-attr]
+        )[0]
+        if g1.any() or g2.any():
+            r = rstd.reshape(N, group, 1)
+            z = ((x - m.reshape(-1, 1)) * rstd.reshape(-1, 1)).reshape(N, group, -1)
+            gx = gx + _from_statistics(g1, g2, z, r).reshape(x.shape)
+        gx = gx.reshape(input.shape)
     if wants[1]:
         z = (x - m.reshape(-1, 1)) * rstd.reshape(-1, 1)
         gw = np.einsum("ncs,ncs->c", g, z.reshape(N, C, HxW))
@@ -429,12 +459,12 @@ def _group_push(
     t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, N: int, C: int, HxW: int, group: int,
     eps: float,
 ) -> Any:  # fmt: skip
-    x = reshape(input, (N, group, -1))
+    x = reshape(input, (N, group, C // group * HxW))
     z, rstd = _standard(x, (2,), eps)
     zc = reshape(z, (N, C, HxW))
     total = None
     if t_input is not None:
-        total = reshape(_pull(reshape(t_input, (N, group, -1)), z, rstd, (2,)), (N, C, HxW))
+        total = reshape(_pull(reshape(t_input, (N, group, C // group * HxW)), z, rstd, (2,)), (N, C, HxW))
         total = total if weight is None else total * reshape(weight, (C, 1))
     if t_weight is not None:
         part = zc * reshape(t_weight, (C, 1))
@@ -442,12 +472,17 @@ def _group_push(
     if t_bias is not None:
         part = reshape(t_bias, (C, 1)) + zc * 0
         total = part if total is None else total + part
-    return reshape(total, tuple(input.shape)), None, None
+    t_mean = t_rstd = None
+    if t_input is not None:
+        t = reshape(t_input, (N, group, C // group * HxW))
+        t_mean = mean(t, (2,))
+        t_rstd = -mean(t * z, (2,)) * reshape(rstd * rstd, (N, group))
+    return reshape(total, tuple(input.shape)), t_mean, t_rstd
 
 
 _group = Op(
     "native_group_norm", _group_forward, _group_rule, _group_push, tensors=("input", "weight", "bias"), outputs=3,
-    nondiff=(1, 2), out_arg=False,
+    out_arg=False,
 )  # fmt: skip
 
 
