@@ -39,6 +39,7 @@ from .tensor import Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
+REAL_OR_COMPLEX = "fcV"  # the kinds of NumPy dtypes that have gradients; V is bfloat16's
 REGISTRY: dict[str, Op] = {}
 Rule = Callable[..., Any]
 
@@ -175,21 +176,26 @@ class Op:
         return tuple(full)
 
     def _make_call(self) -> Callable[..., Any]:
-        n, positions, lists, forward = len(self.params), self.positions, self.lists, self.forward
-        single = not lists
+        n, forward = len(self.params), self.forward
+        singles = tuple(p for p in self.positions if p not in self.lists)
+        lists = tuple(self.lists)
 
         def call(*args: Any, out: Any = None, **kw: Any) -> Any:
             if kw or len(args) != n:
                 args = self.bind(args, kw)
-            if not single:
-                return self.general(args, out)
             vals = list(args)
             wants = False
             try:
-                for i in positions:
+                for i in singles:
                     x = args[i]
                     if x is not None:
                         vals[i] = x._a
+                        if (x._node if x._view is None else live_node(x)) is not None:
+                            wants = True
+                for i in lists:
+                    vals[i] = arrays = []
+                    for x in args[i]:
+                        arrays.append(x._a)
                         if (x._node if x._view is None else live_node(x)) is not None:
                             wants = True
             except AttributeError:
@@ -294,12 +300,12 @@ class Op:
         flat = outs if isinstance(outs, tuple) else (outs,)
         node = self.make_node(args, flat)
         if len(flat) == 1 and self.outputs == 1:
-            if flat[0].dtype.category >= dtypes.FLOATING:
+            if flat[0]._a.dtype.kind in REAL_OR_COMPLEX:
                 flat[0]._node = node
         else:
             node.avals = [(o._a.shape, o._a.dtype) for o in flat]
             for k, o in enumerate(flat):
-                if k not in self.nondiff and o.dtype.category >= dtypes.FLOATING:
+                if k not in self.nondiff and o._a.dtype.kind in REAL_OR_COMPLEX:
                     o._node = OutputEdge(node, k)
         if state.record is not True:
             from .careful import recorded
@@ -356,8 +362,8 @@ class Op:
         """For each saved input its edge, or list of edges."""
         got: dict[int, Any] = {}
         at = 0
-        for i in self.positions:
-            width = len(edges) - (len(self.positions) - 1) if i in self.lists else 1
+        for i in self.graded:
+            width = len(edges) - (len(self.graded) - 1) if i in self.lists else 1
             if self.params[i] in self.sources:
                 got[self.sources.index(self.params[i])] = edges[at : at + width] if i in self.lists else edges[at]
             at += width

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import rows
+from ..arrays.reduce import sum_all, sum_axes
 from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
 from ..core.op import Op
@@ -26,17 +27,11 @@ INT64 = np.dtype(np.int64)
 # ------------------------------------------------------------------ sums
 
 
-def _total(input: Any) -> Any:
-    dt = input.dtype
-    if dt.kind in "biu":
-        return np.asarray(np.add.reduce(input, None, INT64))
-    if is_low(dt):
-        return np.asarray(np.add.reduce(input.astype(np.float32), None)).astype(dt)
-    return np.asarray(np.add.reduce(input.reshape(-1) if input.flags.c_contiguous else input, None))
+_total = sum_all
 
 
 _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
-_sum_dim = shaped_op("sum_dim", low_sum, expand_back, node="SumBackward1")
+_sum_dim = shaped_op("sum_dim", sum_axes, expand_back, node="SumBackward1")
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
@@ -49,6 +44,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), dim=0)
     tensor([4., 6.])
     """
+    if dim is None and dtype is None and out is None and not keepdim:
+        return _sum_all(input)
     if dtype is not None:
         input = cast(input, dtype.np)
     if dim is None and not keepdim:
