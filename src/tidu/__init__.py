@@ -67,9 +67,16 @@ from .shapes import Size
 from .version import __version__
 
 newaxis = None
+has_lapack = has_spectral = True
+has_mkl = has_openmp = False
 globals().update({_name: getattr(_layouts, _name) for _name in _layouts.NAMES})
 globals().update({_name: getattr(_settings, _name) for _name in _settings.NAMES})
 globals().update(_methods.FACE)
+
+__all__ = [
+    name for name, value in globals().items()
+    if name[0] != "_" and name != "annotations" and type(value) is not type(_methods)
+]  # fmt: skip
 
 # Names that are imported when first asked for, and the module that has them.
 _LATER = {
@@ -78,7 +85,7 @@ _LATER = {
         "aliasing": "install_as_torch is_installed_as_torch",
         "amp": "autocast GradScaler",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
-        "cuda": "OutOfMemoryError",
+        "cuda": "AcceleratorError OutOfMemoryError",
         "func": "vmap",
         "legacy": (
             "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
@@ -89,6 +96,7 @@ _LATER = {
         ),
         "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
         "printing": "set_printoptions",
+        "random": "thread_safe_generator",
         "serialization": "load save",
     }.items()
     for name in names.split()

@@ -140,3 +140,7 @@ class stream:
 
 class OutOfMemoryError(RuntimeError):
     """An accelerator ran out of memory: never raised. Source: torch.OutOfMemoryError."""
+
+
+class AcceleratorError(RuntimeError):
+    """An accelerator failed: never raised. Source: torch.AcceleratorError."""

@@ -15,7 +15,7 @@ from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ._make import shape_of, sizes_of
 
-__all__: list[str] = []
+__all__ = ["resize_as_"]
 METHODS = "resize_ resize_as_ set_ storage storage_type untyped_storage"
 
 
