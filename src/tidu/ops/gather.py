@@ -6,18 +6,21 @@ scatter:  out[index[i][j][k]][j][k] = src[i][j][k]
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
 
 from ..arrays.gather import add_rows
-from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
 from ._exact import apart_out, exact_out, refuse_overlap
+from ._indexed import indexed
+from ._write import write_part
 from .arithmetic import not_implemented
 from .dims import expand
 from .piecewise import checked_number
@@ -28,14 +31,16 @@ METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"
 
 Ints = tuple[int, ...]
 ndarray = np.ndarray
+_UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+_greatest = np.maximum.reduce
 SEQUENTIAL = 4096  # so many elements are added one after the other, as PyTorch adds; more of them as rows
 
 # ------------------------------------------------------------------ places
 
 
 def check_index(index: Any, n: int, dim: int = 0, error: type[Exception] = RuntimeError) -> None:
-    """Raise unless all entries are in [0, n)."""
-    if index.size and (index.min() < 0 or index.max() >= n):
+    """Raise unless all entries are in [0, n). As unsigned numbers negative ones are too large, too."""
+    if index.size and _greatest(index.view(_UNSIGNED[index.itemsize]), None) >= n:
         bad = int(index[(index < 0) | (index >= n)].flat[0])
         raise error(f"index {bad} is out of bounds for dimension {dim} with size {n}")
 
@@ -52,24 +57,32 @@ def key_along(index: Any, dim: int) -> tuple[Any, ...]:
 
 
 def places(index: Any, dim: int, shape: Ints) -> Any:
-    """The numbers of those elements in the flattened tensor."""
-    number: Any = 0
-    for d, k in enumerate(key_along(index, dim)):
-        number = number * shape[d] + k
-    return np.broadcast_to(number, index.shape)
+    """The numbers of those elements in the flattened tensor, in int64."""
+    if index.itemsize == 4:
+        index = index.astype(np.int64)
+    number, step = None, 1
+    for d in range(index.ndim - 1, -1, -1):
+        part = None
+        if d == dim:
+            part = index if step == 1 else index * step
+        elif index.shape[d] > 1:
+            part = np.arange(0, index.shape[d] * step, step).reshape((-1,) + (1,) * (index.ndim - 1 - d))
+        if part is not None:
+            number = part if number is None else number + part
+        step *= shape[d]
+    return number
 
 
-def add_at(out: Any, index: Any, dim: int, src: Any) -> None:
-    """out[places] += src, in order; `out` is C-contiguous."""
-    flat = out.reshape(-1)
-    where = np.ascontiguousarray(places(index, dim, out.shape)).reshape(-1)
-    src = np.ascontiguousarray(src).reshape(-1)
+def add_at(flat: Any, where: Any, src: Any) -> None:
+    """flat[where] += src, in order."""
     if flat.dtype == np.bool_:
         np.logical_or.at(flat, where, src)
     elif src.size <= SEQUENTIAL:
         np.add.at(flat, where, src)
     else:
-        flat += add_rows(flat.size, where, src)
+        flat += add_rows(
+            flat.size, np.ascontiguousarray(where).reshape(-1), np.ascontiguousarray(src).reshape(-1)
+        )
 
 
 def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
@@ -87,26 +100,19 @@ def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
 
 
 def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """The elements that `index` names along a dimension, in its shape.
-
-    **Arguments** index: int64 or int32, no larger than `input` in the other dimensions. Source: torch.gather.
-
-    >>> import tidu as torch
-    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0, 0], [1, 0]]))
-    tensor([[1, 1],
-            [4, 3]])
-    """
     shape = index.shape
     if not index.size:
         return np.empty(shape, input.dtype)
     a, d, k = _along(input, dim, index, "gather")
-    for i in range(k.ndim):
-        if i != d and k.shape[i] > a.shape[i]:
+    for i, n in enumerate(k.shape):
+        if n > a.shape[i] and i != d:
             raise RuntimeError(
                 f"Size does not match at dimension {i} expected index {list(shape)} to be no larger than self "
                 f"{list(input.shape)} apart from dimension {d}"
             )
     check_index(k, a.shape[d], d)
+    if a.flags.c_contiguous:
+        return a.reshape(-1).take(places(k, d, a.shape)).reshape(shape)
     return np.ascontiguousarray(a[key_along(k, d)]).reshape(shape)
 
 
@@ -114,11 +120,11 @@ def _gather_adjoint(input: Any, shape: Ints, dim: int, index: Any) -> Any:
     out = np.zeros(shape or (1,), input.dtype)
     if index.size:
         k = index if index.ndim else index.reshape(1)
-        add_at(out, k, dim % max(len(shape), 1), input)
+        add_at(out.reshape(-1), places(k, dim % max(len(shape), 1), out.shape), input.reshape(k.shape))
     return out.reshape(shape)
 
 
-gather = apart_out(
+_gather_op = apart_out(
     exact_out(
         Op(
             "gather",
@@ -129,6 +135,38 @@ gather = apart_out(
         ).call,
     )
 )
+
+
+def _by_index(input: Any, index: Any, dim: int) -> Any:
+    return _gather_op(input, dim, index)
+
+
+_by_index.op = _gather_op.op  # type: ignore[attr-defined]
+_gather_now = indexed(
+    _by_index,
+    lambda a, k, dim: _gather(a, dim, k),
+    lambda g, shape, k, dim: (_gather_adjoint if g.__class__ is ndarray else gather_adjoint)(
+        g, shape, dim, k
+    ),
+)
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+    """The elements that `index` names along a dimension, in its shape.
+
+    **Arguments** index: int64 or int32, no larger than `input` in the other dimensions. Source: torch.gather.
+
+    >>> import tidu as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0, 0], [1, 0]]))
+    tensor([[1, 1],
+            [4, 3]])
+    """
+    if out is None:
+        return _gather_now(input, index, dim)
+    return _gather_op(input, dim, index, out=out)
+
+
+gather.op = _gather_op.op  # type: ignore[attr-defined]
 gather_adjoint = Op(
     "gather_backward",
     _gather_adjoint,
@@ -180,20 +218,19 @@ def _wrapped(indices: Any, n: int) -> Any:
 # ------------------------------------------------------------------ scatter
 
 
-def scattered(input: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tuple[Any, int, Any, Any]:
-    """What a scatter works with: a copy of the input, the dimension, the index, and the part of `src` it takes."""
-    if src is not None and src.dtype != input.dtype:
+def ready(a: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tuple[Any, int, Any, Any]:
+    """What a scatter into `a` works with, all checked: the flattened places, and the part of `src` that goes there."""
+    if src is not None and src.dtype != a.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    out = input.copy("C")
     if not index.size:
-        return out, 0, index, src
-    a, d, k = _along(input, dim, index, name)
+        return None, src
+    a, d, k = _along(a, dim, index, name)
     s = src if src is None or src.ndim else src.reshape(1)
     _check_scatter(a.shape, d, k.shape, None if s is None else s.shape)
     check_index(k, a.shape[d], d)
     if s is not None and s.shape != k.shape:
         s = s[tuple([slice(0, n) for n in k.shape])]
-    return out, d, k, s
+    return places(k, d, a.shape), s
 
 
 def _check_scatter(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None:
@@ -213,27 +250,32 @@ def _check_scatter(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None
         )
 
 
-def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
-    out, d, k, s = scattered(input, dim, index, src)
-    if k.size:
-        (out if out.ndim else out.reshape(1))[key_along(k, d)] = s
-    return out
+def scatter_into(a: Any, dim: int, index: Any, src: Any) -> None:
+    """Write `src`, an array or a number, into a C-contiguous array."""
+    where, s = ready(a, dim, index, src if isinstance(src, ndarray) else None)
+    if where is not None:
+        a.reshape(-1)[where] = src if s is None else s
 
 
-def _scatter_value(input: Any, dim: int, index: Any, value: Any) -> Any:
-    out, d, k, _ = scattered(input, dim, index, None)
-    if k.size:
-        (out if out.ndim else out.reshape(1))[key_along(k, d)] = value
-    return out
+def add_into(a: Any, dim: int, index: Any, src: Any) -> None:
+    """Add `src` into a C-contiguous array."""
+    where, s = ready(a, dim, index, src)
+    if where is not None:
+        add_at(a.reshape(-1), where, s)
 
 
-def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """A copy of `input` to which `src` is added at the places that `index` names along a dimension.
-    Source: torch.scatter_add."""
-    out, d, k, s = scattered(input, dim, index, src)
-    if k.size:
-        add_at(out if out.ndim else out.reshape(1), k, d, s)
-    return out
+def copied(into: Any) -> Any:
+    """The forward of an op that writes into a copy of its input by `into(array, ...)`."""
+
+    @functools.wraps(into)
+    def forward(input: Any, *args: Any, **kw: Any) -> Any:
+        out = input.copy("C")
+        into(out, *args, **kw)
+        return out
+
+    first, *rest = inspect.signature(into).parameters.values()
+    forward.__signature__ = inspect.Signature([first.replace(name="input"), *rest])  # type: ignore[attr-defined]
+    return forward
 
 
 def taken(g: Any, dim: int, index: Any, shape: Ints) -> Any:
@@ -267,6 +309,7 @@ _cut_end = Op(
     out_arg=False,
 ).call
 
+_scatter = copied(scatter_into)
 _scatter_src_op = Op(
     "scatter",
     _scatter,
@@ -282,7 +325,7 @@ _scatter_src_op = Op(
 )
 _scatter_number_op = Op(
     "scatter.value",
-    _scatter_value,
+    lambda input, dim, index, value: _scatter(input, dim, index, value),
     vjp={"input": lambda g, dim, index: _scatter_number(g, dim, index, 0)},
     jvp={"input": lambda t, dim, index: _scatter_number(t, dim, index, 0)},
     tensors=("input", "index"),
@@ -294,7 +337,7 @@ _scatter_src, _scatter_number = (
 )
 _scatter_add_op = Op(
     "scatter_add",
-    _scatter_add,
+    copied(add_into),
     vjp={
         "input": lambda g: g,
         "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape),
@@ -306,29 +349,29 @@ _scatter_add_op = Op(
     tensors=("input", "index", "src"),
 )
 scatter_add = apart_out(exact_out(_scatter_add_op.call))
+scatter_add.__doc__ = """A copy of `input` to which `src` is added at the places that `index` names along a dimension.
+
+**Arguments** index: int64 or int32, no larger than `src`, nor, in the other dimensions, than `input`; a place named
+several times gets the sum. Source: torch.scatter_add.
+"""
 
 
 # ------------------------------------------------------------------ scatter(reduce=...), which has no gradient
 
 
-def _scatter_combine(input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+def _combine_into(a: Any, dim: int, index: Any, src: Any, reduce: str) -> None:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    if not isinstance(src, ndarray):
-        src = np.full(index.shape, src, input.dtype)
-    out, d, k, s = scattered(input, dim, index, src)
-    if k.size:
-        flat = out.reshape(-1)
-        where = places(k, d, out.shape or (1,)).reshape(-1)
-        (np.add if reduce == "add" else np.multiply).at(flat, where, s.reshape(-1))
-    return out
+    where, s = ready(a, dim, index, src if isinstance(src, ndarray) else np.full(index.shape, src, a.dtype))
+    if where is not None:
+        (np.add if reduce == "add" else np.multiply).at(a.reshape(-1), where, s)
 
 
 def _combining(tensors: tuple[str, ...], name: str) -> Op:
     def refuse(needs: Any) -> Any:
         return not_implemented("scatter")(None)
 
-    return Op(name, _scatter_combine, vjp=refuse, tensors=tensors, node="NotImplemented")
+    return Op(name, copied(_combine_into), vjp=refuse, tensors=tensors, node="NotImplemented")
 
 
 _combine_src = _combining(("input", "index", "src"), "scatter.reduce")
@@ -387,9 +430,9 @@ def scatter_(
 ) -> Any:
     """`scatter`, in place. Source: torch.Tensor.scatter_."""
     op, args = _choose(self, dim, index, src, value, reduce)
-    return apply_inplace(op, args)
+    return write_part(op, args, _combine_into if reduce is not None else scatter_into)
 
 
 def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     """`scatter_add`, in place. Source: torch.Tensor.scatter_add_."""
-    return apply_inplace(_scatter_add_op, (self, dim, index, src))
+    return write_part(_scatter_add_op, (self, dim, index, src), add_into)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..arrays.gather import add_rows, take_rows
-from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
+from ._write import write_part
 from .dims import expand
-from .gather import check_index
+from .gather import check_index, copied
 from .piecewise import checked_number
 from .scatter_reduce import cotangents, reduce_at
 from .shape import reshape
@@ -40,13 +40,6 @@ def _vector(input: Any, index: Any) -> tuple[Any, Any]:
 
 
 def _index_select(input: Any, dim: int, index: Any) -> Any:
-    """The slices of a dimension that a vector of indices names. Source: torch.index_select.
-
-    >>> import tidu as torch
-    >>> torch.arange(6).view(2, 3).index_select(1, torch.tensor([2, 0]))
-    tensor([[2, 0],
-            [5, 3]])
-    """
     d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -57,8 +50,10 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     a, k = _vector(input, index)
-    if k.size and (k.min() < 0 or k.max() >= a.shape[d]):
-        raise IndexError("index out of range in self")
+    try:
+        check_index(k, a.shape[d])
+    except RuntimeError:
+        raise IndexError("index out of range in self") from None
     if not a.size:
         return np.empty((*a.shape[:d], k.size, *a.shape[d + 1 :]), a.dtype)
     r = take_rows(a, k) if d == 0 else a.take(k, d)
@@ -137,7 +132,7 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
     return d
 
 
-def _index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def _add_into(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> None:
     """A copy of `input` in which alpha * source is added to the slices that a vector of indices names.
     Source: torch.index_add."""
     d = _check_source("index_add_", input, dim, index, source)
@@ -145,8 +140,7 @@ def _index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
         raise RuntimeError("value cannot be converted to type double without overflow")
     if alpha != 1:
         source = source * np.asarray(alpha).astype(input.dtype)
-    out = input.copy("C")
-    a, k = _vector(out, index)
+    a, k = _vector(input, index)
     s = source if source.ndim else source.reshape((1,) * a.ndim)
     if a.dtype == np.bool_:
         np.logical_or.at(a, _at(d, k), s)
@@ -155,7 +149,6 @@ def _index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
     else:
         rows = add_rows(a.shape[d], k, s if d == 0 else np.moveaxis(s, d, 0))
         a += rows if d == 0 else np.moveaxis(rows, 0, d)
-    return out
 
 
 def _selected(g: Any, dim: int, index: Any, shape: Ints) -> Any:
@@ -166,7 +159,7 @@ def _selected(g: Any, dim: int, index: Any, shape: Ints) -> Any:
 
 _index_add_op = Op(
     "index_add",
-    _index_add,
+    copied(_add_into),
     vjp={
         "input": lambda g: g,
         "source": lambda g, dim, index, source_shape, alpha: _scaled(
@@ -190,13 +183,17 @@ def _scaled(v: Any, alpha: Any) -> Any:
 
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`index_add`, in place. Source: torch.Tensor.index_add_."""
-    return apply_inplace(_index_add_op, (self, dim, index, source, alpha))
+    return write_part(_index_add_op, (self, dim, index, source, alpha), _scaled_into)
+
+
+def _scaled_into(a: Any, dim: int, index: Any, source: Any, alpha: Any) -> None:
+    _add_into(a, dim, index, source, alpha=alpha)
 
 
 # ------------------------------------------------------------------ index_copy
 
 
-def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def _copy_into(input: Any, dim: int, index: Any, source: Any) -> None:
     """A copy of `input` in which the slices that a vector of indices names are those of `source`.
     Source: torch.index_copy."""
     d = normalize_dim(dim, input.ndim)
@@ -236,15 +233,13 @@ def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     if index.size and (index.min() < 0 or index.max() >= n):
         bad = int(index[(index < 0) | (index >= n)].flat[0])
         raise IndexError(f"index_copy_(): index {bad} is out of bounds for dimension {d} with size {n}")
-    out = input.copy("C")
-    a, k = _vector(out, index)
+    a, k = _vector(input, index)
     a[_at(d, k)] = source if source.ndim else source.reshape((1,) * a.ndim)
-    return out
 
 
 _index_copy_op = Op(
     "index_copy",
-    _index_copy,
+    copied(_copy_into),
     vjp={
         "input": lambda g, dim, index: index_fill(g, dim, index, 0),
         "source": lambda g, dim, index, source_shape: _selected(g, dim, index, source_shape),
@@ -260,13 +255,13 @@ index_copy = apart_out(exact_out(_index_copy_op.call))
 
 def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Any:
     """`index_copy`, in place. Source: torch.Tensor.index_copy_."""
-    return apply_inplace(_index_copy_op, (self, dim, index, source))
+    return write_part(_index_copy_op, (self, dim, index, source), _copy_into)
 
 
 # ------------------------------------------------------------------ index_fill
 
 
-def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+def _fill_into(input: Any, dim: int, index: Any, value: Any) -> None:
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     d = normalize_dim(dim, input.ndim)
@@ -283,8 +278,12 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     outside = (k < -n) | (k >= n)
     if outside.any():
         raise IndexError(f"index {int(k[outside][0])} is out of bounds for dimension {d} with size {n}")
+    (input if input.ndim else input.reshape(1))[_at(d, k)] = value
+
+
+def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     out = input.copy("K")
-    (out if out.ndim else out.reshape(1))[_at(d, k)] = value
+    _fill_into(out, dim, index, value)
     return out
 
 
@@ -337,7 +336,7 @@ index_fill.op = _fill_number  # type: ignore[attr-defined]
 
 def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
     """`index_fill`, in place. Source: torch.Tensor.index_fill_."""
-    return apply_inplace(_filling(self, value), (self, dim, index, value))
+    return write_part(_filling(self, value), (self, dim, index, value), _fill_into)
 
 
 # ------------------------------------------------------------------ index_reduce
@@ -346,9 +345,9 @@ def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
 _KERNELS = {("mean", "b"): "div_floor_cpu", ("amax", "c"): "maximum_cpu", ("amin", "c"): "minimum_cpu"}
 
 
-def _index_reduce(
+def _reduce_into(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+) -> None:
     """A copy of `input` into whose slices, named by a vector of indices, those of `source` are combined.
 
     **Arguments** reduce: "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
@@ -363,12 +362,10 @@ def _index_reduce(
     kernel = "index_func_" if input.ndim < 2 and kind in "bc" else _KERNELS.get((reduce, kind))
     if kernel is not None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{from_numpy(input.dtype).legacy}'")
-    out = input.copy("C")
-    a, k = _vector(out, index)
+    a, k = _vector(input, index)
     s = source if source.ndim else source.reshape((1,) * a.ndim)
     numbers = np.arange(a.size).reshape(a.shape)[_at(d, k)]
     reduce_at(a.reshape(-1), numbers.reshape(-1), np.ascontiguousarray(s).reshape(-1), reduce, include_self)
-    return out
 
 
 def _reduce_cotangents(
@@ -391,7 +388,7 @@ def expand_any(v: Any, shape: Ints) -> Any:
 
 _index_reduce_op = Op(
     "index_reduce",
-    _index_reduce,
+    copied(_reduce_into),
     vjp={
         "input": lambda g, input, dim, index, source, reduce, include_self, out: _reduce_cotangents(
             g, input, dim, index, source, reduce, include_self, out
@@ -409,4 +406,9 @@ def index_reduce_(
     self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """`index_reduce`, in place. Source: torch.Tensor.index_reduce_."""
-    return apply_inplace(_index_reduce_op, (self, dim, index, source, reduce, include_self))
+    args = (self, dim, index, source, reduce, include_self)
+    return write_part(_index_reduce_op, args, _including_into)
+
+
+def _including_into(a: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> None:
+    _reduce_into(a, dim, index, source, reduce, include_self=include_self)

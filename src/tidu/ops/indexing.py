@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import sum_to
-from ..core.inplace import apply_inplace
 from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import number
@@ -22,7 +21,9 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
 from ..core.views import live_node
 from ..dtypes import bool_, from_numpy
+from ._indexed import indexed
 from ._positions import accumulate_at, numpy_key, refuse_index, take
+from ._write import write_part
 from .dims import unsqueeze
 from .piecewise import checked_number
 from .shape import alias, reshape
@@ -33,6 +34,7 @@ METHODS = "index_put index_put_"
 
 Indices = list[Any]  # one entry a dimension: a tensor of integers or bools, or None for all of it
 ndarray = np.ndarray
+INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 def getitem(self: Tensor, key: Any) -> Any:
@@ -43,7 +45,10 @@ def getitem(self: Tensor, key: Any) -> Any:
             return select(self, 0, key)
         except IndexError:
             raise _out_of_range(self, 0, key, 0) from None
-    if kind is not Tensor:
+    if kind is Tensor:
+        if _indexes_one(self, key):
+            return _take(self, key, 0)
+    else:
         plain = _plain_key(key)
         if plain is not None and _unrecorded(self):
             try:
@@ -54,6 +59,16 @@ def getitem(self: Tensor, key: Any) -> Any:
     if indices is not None:
         return _gather(view, indices)
     return alias(view) if view is self else view
+
+
+def _indexes_one(x: Any, k: Any) -> bool:
+    """Whether the tensor `k` as a key takes rows of `x`, or what a mask of no more dimensions leaves."""
+    try:
+        a = k._a
+        dt = a.dtype
+        return bool(a.ndim) and ((dt is INT64 and x._a.ndim > 0) or (dt is BOOL and a.ndim <= x._a.ndim))
+    except AttributeError:
+        return False
 
 
 _window = view_op(
@@ -270,6 +285,15 @@ _take = Op(
     node="IndexBackward0",
     out_arg=False,
 ).call
+_take = indexed(
+    _take,
+    take,
+    lambda g, shape, k, dim: (
+        accumulate_at(None, shape, [None] * dim + [k], g)
+        if g.__class__ is ndarray
+        else take_adjoint(g, shape, k, dim)
+    ),
+)
 take_adjoint = Op(
     "index_backward.one",
     lambda input, shape, k, dim: accumulate_at(None, shape, [None] * dim + [k], input),
@@ -316,24 +340,20 @@ index_adjoint = Op(
 
 
 def _index_put(input: Any, indices: Indices, values: Any, accumulate: bool = False) -> Any:
-    if (
-        values.dtype != input.dtype
-        and values.size == 1
-        and [k.dtype.kind for k in indices if k is not None] == ["b"]
-    ):
-        values = values.astype(input.dtype)  # one value behind a mask fills it, converted
-    if values.dtype != input.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {from_numpy(input.dtype).legacy} for the "
-            f"destination and {from_numpy(values.dtype).legacy} for the source."
-        )
     out = input.copy("K")
-    put_at(out, indices, values, accumulate)
+    put_into(out, indices, values, accumulate)
     return out
 
 
-def put_at(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
+def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
     """Write (or add) values at indices into an array; all is checked before anything is written."""
+    if values.dtype != out.dtype:
+        if values.size != 1 or [k.dtype.kind for k in indices if k is not None] != ["b"]:
+            raise RuntimeError(
+                f"Index put requires the source and destination dtypes match, got {from_numpy(out.dtype).legacy} for "
+                f"the destination and {from_numpy(values.dtype).legacy} for the source."
+            )
+        values = values.astype(out.dtype)  # one value behind a mask fills it, converted
     key = numpy_key(indices, out.shape)
     if not accumulate:
         try:
@@ -403,18 +423,16 @@ def _put_indices(input: Any, indices: Any, values: Any, fn: str) -> Indices:
     if not isinstance(values, Tensor):
         raise TypeError(f"{fn}(): argument 'values' (position 3) must be Tensor, not {type(values).__name__}")
     for i, k in enumerate(indices):
-        if k is not None and not isinstance(k, Tensor):
+        if not isinstance(k, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(k).__name__}")
     got = [_at_least_1d(k) for k in indices]
-    taken = sum([max(_dims_taken(k), 1) if k is not None else 1 for k in got])
+    taken = sum([max(_dims_taken(k), 1) for k in got])
     if taken > len(input.shape):
         raise IndexError(f"too many indices for tensor of dimension {len(input.shape)} (got {taken})")
     return got
 
 
 def _at_least_1d(k: Any) -> Any:
-    if k is None:
-        return None
     k = _index_tensor(k)
     return tensor_of(np.asarray(k)) if k.__class__ is int else k
 
@@ -427,11 +445,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Any:
     """Put (or add) `values` at `indices`, a tuple of tensors, in place. Source: torch.Tensor.index_put_."""
     indices = _put_indices(input, indices, values, "index_put_")
-    if _writes_directly(input, values) and input._a.dtype is values._a.dtype:
-        put_at(input._a, [k if k is None else k._a for k in indices], values._a, accumulate)
-        input._v[0] += 1
-        return input
-    return apply_inplace(_put, (input, indices, values, accumulate))
+    return write_part(_put, (input, indices, values, accumulate), put_into)
 
 
 def _writes_directly(x: Any, value: Any) -> bool:
@@ -452,7 +466,12 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     """x[key] = value, recorded as a write into x."""
     kind = value.__class__
     if _writes_directly(self, value):
-        plain = (key, ...) if key.__class__ is int else _plain_key(key)
+        if key.__class__ is int:
+            plain: Any = (key, ...)
+        elif key.__class__ is Tensor:
+            plain = key._a if _indexes_one(self, key) else None
+        else:
+            plain = _plain_key(key)
         if plain is not None:
             a = self._a
             try:
@@ -476,7 +495,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if indices is None:
         _copy_into(view, value)
         return
-    index_put_(view, indices, value)
+    write_part(_put, (view, indices, value, False), put_into)
 
 
 def _copy_into(view: Any, value: Any) -> None:

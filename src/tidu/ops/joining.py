@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
 from ._exact import refuse_overlap
+from ._indexed import joining
 from .dims import atleast_1d, atleast_2d, atleast_3d
 from .shape import reshape
 from .windows import select, slice_
@@ -125,6 +126,19 @@ def _refuse_out(op: Op) -> None:
 _refuse_out(_cat_op)
 
 
+def _cat_checked(tensors: Any, dim: int, out: Any = None) -> Any:
+    tensors = checked_list(tensors, "cat")
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    if out is not None:
+        refuse_overlap(out, tensors)
+    return _cat_op.call(tensors, dim, out=out)
+
+
+_cat_checked.op = _cat_op  # type: ignore[attr-defined]
+_cat_now = joining(_cat_checked, lambda arrays, dim: in_order(np.concatenate(arrays, dim)), _uncat)
+
+
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
     """Tensors joined along a dimension in which alone their sizes may differ; dtypes are promoted.
 
@@ -134,13 +148,11 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None)
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
     tensor([1., 1., 0.])
     """
-    tensors = checked_list(tensors, "cat")
-    if not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    dim = dim if axis is None else axis
-    if out is not None:
-        refuse_overlap(out, tensors)
-    return _cat_op.call(tensors, dim, out=out)
+    if axis is not None:
+        dim = axis
+    if out is None and (tensors.__class__ is list or tensors.__class__ is tuple) and tensors:
+        return _cat_now(tensors, dim)
+    return _cat_checked(tensors, dim, out)
 
 
 cat.op = _cat_op  # type: ignore[attr-defined]
@@ -182,6 +194,31 @@ _stack_op = Op(
 _refuse_out(_stack_op)
 
 
+def _stack_checked(tensors: Any, dim: int, out: Any = None) -> Any:
+    tensors = checked_list(tensors, "stack")
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return _stack_op.call(tensors, dim, out=out)
+
+
+def _stack_arrays(arrays: list[Any], dim: int) -> Any:
+    """Arrays of one shape stacked; ValueError for others."""
+    shape = arrays[0].shape
+    for a in arrays:
+        if a.shape != shape:
+            raise ValueError
+    if dim == 0:
+        if not shape:
+            return np.array(arrays)
+        return in_order(np.concatenate(arrays)).reshape((len(arrays), *shape))
+    at = (*(slice(None),) * (dim if dim >= 0 else dim + len(shape) + 1), None)
+    return in_order(np.concatenate([a[at] for a in arrays], dim))
+
+
+_stack_checked.op = _stack_op  # type: ignore[attr-defined]
+_stack_now = joining(_stack_checked, _stack_arrays, lambda g, shapes, dim, needs: _unstack(g, dim, needs))
+
+
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
     """Tensors of one shape joined along a new dimension. Source: torch.stack.
 
@@ -190,10 +227,11 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = Non
     tensor([[0, 0],
             [1, 1]])
     """
-    tensors = checked_list(tensors, "stack")
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    return _stack_op.call(tensors, dim if axis is None else axis, out=out)
+    if axis is not None:
+        dim = axis
+    if out is None and (tensors.__class__ is list or tensors.__class__ is tuple) and tensors:
+        return _stack_now(tensors, dim)
+    return _stack_checked(tensors, dim, out)
 
 
 stack.op = _stack_op  # type: ignore[attr-defined]

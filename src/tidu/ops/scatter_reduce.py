@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..core.elementwise import conj
-from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ._exact import exact_out
-from .gather import places, scatter, scatter_add, scattered, taken
+from ._write import write_part
+from .gather import copied, ready, scatter, scatter_add, taken
 from .piecewise import masked_fill
 from .selection import where
 
@@ -53,26 +53,19 @@ def reduce_at(out: Any, where_: Any, src: Any, reduce: str, include_self: bool) 
         out[...] = into
 
 
-def _scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Any:
-    """A copy of `input` into which `src` is combined at the places that `index` names along a dimension.
-
-    **Arguments** reduce: "sum", "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
-    Source: torch.scatter_reduce.
-    """
+def _reduce_into(a: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> None:
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if (reduce, input.dtype.kind) in _REFUSED:
-        legacy = from_numpy(input.dtype).legacy
+    if (reduce, a.dtype.kind) in _REFUSED:
+        legacy = from_numpy(a.dtype).legacy
         raise NotImplementedError(
             f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{legacy}'"
         )
-    out, d, k, s = scattered(input, dim, index, src)
-    if k.size:
-        flat = np.ascontiguousarray(places(k, d, out.shape or (1,))).reshape(-1)
-        reduce_at(out.reshape(-1), flat, np.ascontiguousarray(s).reshape(-1), reduce, include_self)
-    return out
+    where_, s = ready(a, dim, index, src)
+    if where_ is not None:
+        reduce_at(
+            a.reshape(-1), where_.reshape(-1), np.ascontiguousarray(s).reshape(-1), reduce, include_self
+        )
 
 
 def cotangents(
@@ -135,7 +128,7 @@ def _as(mask: Any, like: Any) -> Any:
 
 _op = Op(
     "scatter_reduce",
-    _scatter_reduce,
+    copied(_reduce_into),
     vjp={
         "input": lambda g, input, dim, index, src, reduce, include_self, out: cotangents(
             g, input, dim, index, src, reduce, include_self, out
@@ -147,10 +140,19 @@ _op = Op(
     tensors=("input", "index", "src"),
 )
 scatter_reduce = exact_out(_op.call)
+scatter_reduce.__doc__ = """A copy of `input` with `src` combined into the places an index names along a dimension.
+
+**Arguments** reduce: "sum", "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
+Source: torch.scatter_reduce.
+"""
 
 
 def scatter_reduce_(
     self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """`scatter_reduce`, in place. Source: torch.Tensor.scatter_reduce_."""
-    return apply_inplace(_op, (self, dim, index, src, reduce, include_self))
+    return write_part(
+        _op,
+        (self, dim, index, src, reduce, include_self),
+        lambda *args: _reduce_into(*args[:-1], include_self=args[-1]),
+    )

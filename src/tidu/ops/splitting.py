@@ -10,6 +10,7 @@ import numpy as np
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
+from ._indexed import parts
 from .joining import cat, stack
 from .windows import slice_
 
@@ -83,7 +84,7 @@ def _split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> t
 
 
 def _declare(name: str, forward: Any, node: str, view: bool) -> Any:
-    return Op(
+    call = Op(
         name,
         forward,
         vjp={"input": lambda gs, dim: joined(gs, dim)},
@@ -93,6 +94,7 @@ def _declare(name: str, forward: Any, node: str, view: bool) -> Any:
         view=view,
         out_arg=False,
     ).call
+    return parts(call, forward, lambda gs, sizes, dim: joined(gs, dim)) if view else call
 
 
 _split_op = _declare("split", _split, "SplitBackward0", True)
@@ -167,19 +169,25 @@ def _unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     if not input.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     d = normalize_dim(dim, input.ndim)
+    if d == 0 and input.ndim > 1:
+        return tuple(input)  # NumPy's own iteration gives views of rows
     lead = (slice(None),) * d
-    return tuple(input[(*lead, i, ...)] for i in range(input.shape[d]))
+    return tuple([input[(*lead, i, ...)] for i in range(input.shape[d])])
 
 
-unbind = Op(
-    "unbind",
+unbind = parts(
+    Op(
+        "unbind",
+        _unbind,
+        vjp={"input": lambda gs, dim: stacked(gs, dim)},
+        jvp="linear",
+        outputs=0,
+        view=True,
+        out_arg=False,
+    ).call,
     _unbind,
-    vjp={"input": lambda gs, dim: stacked(gs, dim)},
-    jvp="linear",
-    outputs=0,
-    view=True,
-    out_arg=False,
-).call
+    lambda gs, dim: stacked(gs, dim),
+)
 
 
 # ------------------------------------------------------------------ tensor_split

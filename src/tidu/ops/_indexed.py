@@ -1,0 +1,199 @@
+"""Hot paths for ops that programs call on small tensors by the thousand: one tensor and an index, and several views.
+
+The ops are declared as ever; these give them a call that does at once what most programs ask for, plain tensors,
+and leaves all else to the op's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.modes import state
+from ..core.node import Node, OutputEdge, freed, modified, next_seq
+from ..core.op import check_savable
+from ..core.tensor import Tensor, new, tensor_of
+from ..core.views import MULTI_OUTPUT, NO_GRAD, live_node
+
+
+class IndexedNode(Node):
+    """The node of an op that is linear in its first argument and reads its second, a tensor of indices or a mask."""
+
+    __slots__ = ("args", "index", "shape", "version")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        index = self.index
+        if index is None:
+            raise freed(self)
+        if index._v[0] != self.version:
+            raise modified(self, index, index._v, self.version)
+        return (self.adjoint(g, self.shape, index._a if raw else index, *self.args),)
+
+    def release(self) -> None:
+        self.index = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        if self.index is not None:
+            yield self.index._a
+
+
+def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(input, index, *arguments)`: a forward over arrays, an adjoint (g, shape, index, *arguments)."""
+    op = general.op  # type: ignore[attr-defined]
+    cls: Any = type(
+        op.node_name, (IndexedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)}
+    )
+
+    def call(input: Any, index: Any, *args: Any) -> Any:
+        record = state.record
+        try:
+            a, k = input._a, index._a
+        except AttributeError:
+            return general(input, index, *args)
+        if record is not True and record is not False:
+            return general(input, index, *args)
+        r = forward(a, k, *args)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record:
+            e = input._node if input._view is None else live_node(input)
+            if e is not None:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.index = index if index._v.__class__ is list else check_savable(index)
+                n.version = index._v[0]
+                n.shape = a.shape
+                n.args = args
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = general.__doc__
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
+class PartsNode(Node):
+    """The node of an op that cuts a tensor into views."""
+
+    __slots__ = ("args", "avals")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        gs = []
+        for c, (shape, dtype) in zip(g, self.avals, strict=True):
+            if c is None:
+                c = np.zeros(shape, dtype) if raw else tensor_of(np.zeros(shape, dtype))
+            gs.append(c)
+        return (self.adjoint(gs, *self.args),)
+
+
+def parts(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for an op with a tuple of views, by a forward over arrays and an adjoint (gs, *arguments)."""
+    op = general.op  # type: ignore[attr-defined]
+    cls: Any = type(op.node_name, (PartsNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+    n_args = len(op.params) - 1
+
+    def call(input: Any, *args: Any, **kw: Any) -> Any:
+        if kw or len(args) != n_args:
+            input, *args = op.bind((input, *args), kw)  # type: ignore[assignment]
+        record = state.record
+        try:
+            a = input._a
+        except AttributeError:
+            return general(input, *args)
+        if record is not True and record is not False:
+            return general(input, *args)
+        arrays = forward(a, *args)
+        cell = input._v
+        view = input._view
+        how = (input if view is None else view[0], cell[0], MULTI_OUTPUT if record else NO_GRAD)
+        outs = []
+        for r in arrays:
+            t = new(Tensor)
+            t._a = r
+            t._v = cell
+            t._view = how
+            t._node = t._grad = t._extra = None
+            outs.append(t)
+        if record:
+            e = input._node if view is None else live_node(input)
+            if e is not None:
+                n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.args = args
+                n.avals = [(r.shape, r.dtype) for r in arrays]
+                for i, t in enumerate(outs):
+                    t._node = OutputEdge(n, i)
+        return tuple(outs)
+
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = general.__doc__
+    call.op = op  # type: ignore[attr-defined]
+    op.call = call
+    return call
+
+
+class JoinNode(Node):
+    """The node of an op that joins tensors: where each begins, ends."""
+
+    __slots__ = ("dim", "shapes")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        return self.adjoint(g, self.shapes, self.dim, tuple([e is not None for e in edges]))  # type: ignore[no-any-return]
+
+
+def joining(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(tensors, dim)` of plain tensors of one dtype: a forward over arrays (ValueError or IndexError for
+    what it does not take), and an adjoint (g, shapes, dim, needs)."""
+    op = general.op  # type: ignore[attr-defined]
+    cls: Any = type(op.node_name, (JoinNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+    def call(tensors: Any, dim: int) -> Any:
+        record = state.record
+        try:
+            arrays = [x._a for x in tensors]
+            dt = arrays[0].dtype
+            for a in arrays:
+                if a.dtype is not dt:
+                    return general(tensors, dim)
+            if record is not True and record is not False:
+                return general(tensors, dim)
+            r = forward(arrays, dim)
+        except (AttributeError, ValueError, IndexError, TypeError):
+            return general(tensors, dim)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record and dt.kind in "fcV":
+            edges = []
+            wants = False
+            for x in tensors:
+                e = x._node if x._view is None else live_node(x)
+                if e is not None:
+                    wants = True
+                    if e is True:
+                        e = x
+                edges.append(e)
+            if wants:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = tuple(edges)
+                n.dim = dim
+                n.shapes = [a.shape for a in arrays]
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.op = op  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,44 @@
+"""In-place ops that write a part of the tensor: at once into its memory, not by way of a whole result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.inplace import apply_inplace, check_inplace, reads_input, rebase, shadow
+from ..core.modes import state
+from ..core.op import Op
+from ..core.tensor import Tensor
+from ..core.views import live_node
+
+
+def _array(v: Any) -> Any:
+    return v._a if isinstance(v, Tensor) else v
+
+
+def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
+    """Write op(*args) into args[0] by `into(array, *arguments)`, which checks everything before it writes."""
+    x = args[0]
+    try:
+        a = x._a
+        vals = [[_array(w) for w in v] if v.__class__ is list else _array(v) for v in args[1:]]
+    except AttributeError:
+        return apply_inplace(op, args)
+    if not a.flags.c_contiguous or any([v is x for v in args[1:]]):
+        return apply_inplace(op, args)
+    wants = any([isinstance(v, Tensor) and live_node(v) is not None for v in args])
+    check_inplace(x, wants)
+    if not (wants and state.record is not False):
+        into(a, *vals)
+        x._v[0] += 1
+        return x
+    before = shadow(x, copy=reads_input(op, args, x))
+    into(a, *vals)
+    x._v[0] += 1
+    node = op.make_node([before, *args[1:]], (x,))
+    if state.record is not True:
+        from ..core.careful import recorded
+
+        recorded(node, (x,))
+    rebase(x, node)
+    return x
