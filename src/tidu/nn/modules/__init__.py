@@ -1,0 +1,31 @@
+"""The modules of torch.nn."""
+
+from __future__ import annotations
+
+from . import (
+    activation,
+    batchnorm,
+    container,
+    distance,
+    dropout,
+    flatten,
+    instancenorm,
+    linear,
+    loss,
+    module,
+    normalization,
+    sparse,
+)
+
+__all__ = ["Module"]
+_FAMILIES = (
+    module, container, linear, activation, dropout, sparse, batchnorm, instancenorm, normalization, flatten, loss,
+    distance,
+)  # fmt: skip
+for _family in _FAMILIES:
+    for _name in _family.__all__:
+        _value = getattr(_family, _name)
+        if isinstance(_value, type):
+            globals()[_name] = _value
+            __all__.append(_name)
+from .module import Module  # noqa: E402

@@ -1,0 +1,192 @@
+"""A module's tree: its parts by name, and what is done to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..parameter import Parameter
+
+
+class Walk:
+    """What `Module` has for its tree."""
+
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    training: bool
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    # ---------------------------------------------------------------- all parts
+
+    def _named_members(
+        self, get: Callable[[Any], Any], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        owners = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for owner, module in owners:
+            for name, t in get(module):
+                if t is None or t in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(t)
+                yield owner + ("." if owner else "") + name, t
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        """The parameters, each once. Source: torch.nn.Module.parameters."""
+        for _, p in self.named_parameters(recurse=recurse):
+            yield p
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """(full name, parameter) of each parameter. Source: torch.nn.Module.named_parameters."""
+        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+        """The buffers, each once. Source: torch.nn.Module.buffers."""
+        for _, b in self.named_buffers(recurse=recurse):
+            yield b
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """(full name, buffer) of each buffer. Source: torch.nn.Module.named_buffers."""
+        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def children(self) -> Iterator[Any]:
+        """The modules right below, each once. Source: torch.nn.Module.children."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """(name, module) of each module right below. Source: torch.nn.Module.named_children."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """The module itself and all below it. Source: torch.nn.Module.modules."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """(full name, module) of the module itself and all below it. Source: torch.nn.Module.named_modules."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    # ---------------------------------------------------------------- one part by name
+
+    def get_submodule(self, target: str) -> Any:
+        """The module below with this full name. Source: torch.nn.Module.get_submodule."""
+        from .module import Module
+
+        at: Any = self
+        for name in target.split(".") if target else ():
+            at = _part(at, name)
+            if not isinstance(at, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return at
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Put a module in the place with this full name. Source: torch.nn.Module.set_submodule."""
+        from .module import Module
+
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            if not isinstance(_part(parent, name), Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter with this full name. Source: torch.nn.Module.get_parameter."""
+        path, _, name = target.rpartition(".")
+        p = _part(self.get_submodule(path), name)
+        if not isinstance(p, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return p
+
+    def get_buffer(self, target: str) -> Any:
+        """The buffer with this full name. Source: torch.nn.Module.get_buffer."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        b = _part(module, name)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return b
+
+    # ---------------------------------------------------------------- doing something to all
+
+    def apply(self, fn: Callable[[Any], Any]) -> Any:
+        """Call `fn` on every module, children first, and return the module. Source: torch.nn.Module.apply."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Any:
+        """Set training mode for the module and all below. Source: torch.nn.Module.train."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """Set evaluation mode: `train(False)`. Source: torch.nn.Module.eval."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Mark all parameters as ones that want gradients, or not. Source: torch.nn.Module.requires_grad_."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or fill them with zeros. Source: torch.nn.Module.zero_grad."""
+        if getattr(self, "_is_replica", False):
+            import warnings
+
+            warnings.warn(
+                "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are "
+                "copied (in a differentiable manner) from the original module. This means they are not leaf nodes in "
+                "autograd and so don't accumulate gradients. If you need gradients in your forward method, consider "
+                "using autograd.grad instead.",
+                stacklevel=2,
+            )
+        for p in self.parameters():
+            if p._grad is None:
+                continue
+            if set_to_none:
+                p._grad = None
+                continue
+            if p._grad.grad_fn is not None:
+                p._grad.detach_()
+            else:
+                p._grad.requires_grad_(False)
+            p._grad.zero_()
+
+
+def _part(module: Any, name: str) -> Any:
+    if not hasattr(module, name):
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+    return getattr(module, name)
