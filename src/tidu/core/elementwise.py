@@ -463,6 +463,7 @@ def unary(
         cls.pull = staticmethod(_pull(partial, "x, out"))
     plain = policy.plain
     differentiable = partial is not None
+    direct = policy.integers
     general = op.general
     big = _big(ufunc)
 
@@ -475,7 +476,8 @@ def unary(
             return general((input,), out)
         dt = a.dtype
         if (dt is not F32 and dt is not F64) or out is not None or not plain:
-            return general((input,), out)
+            if out is not None or dt.kind not in direct:
+                return general((input,), out)
         r = ufunc(a) if a.size <= BIG else big(a)
         if r.__class__ is not ndarray:
             r = np.asarray(r)
@@ -540,7 +542,7 @@ def binary(
     save_out = "out" in rx or "out" in ry
     plain = policy.plain
     differentiable = partial_x is not None or partial_y is not None
-    direct = policy.integers  # integers of one type may go straight to the ufunc
+    direct = policy.integers
     one_sided = (partial_x is None) is not (partial_y is None)
     big = _big(ufunc)
 
@@ -559,7 +561,7 @@ def binary(
                         b = (scalars32 if dt is F32 else scalars64).get(other)
                         if b is None:
                             b = scalar_of(other, dt)
-                    elif kind is int and direct and dt.kind in "iu":
+                    elif kind is int and dt.kind in "iu" and dt.kind in direct:
                         b = np.array(other, dt)
                     else:
                         return general((input, other), out)
@@ -569,7 +571,7 @@ def binary(
             except (AttributeError, OverflowError):
                 return general((input, other), out)
             if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
-                if b.dtype is not dt or out is not None or not direct or dt.kind not in "iu":
+                if b.dtype is not dt or out is not None or dt.kind not in direct:
                     return general((input, other), out)
             try:
                 if a.size <= BIG and b.size <= BIG:

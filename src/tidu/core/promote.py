@@ -28,14 +28,14 @@ class Policy:
         check: Callable[[str, dtype, list[Any]], None] | None = None,
         exact: bool = False,
         plain: bool = True,
-        integers: bool | None = None,
+        integers: str | None = None,
     ) -> None:
         self.floats = floats  # integers and bools become the default floating type
         self.check = check  # raises for what the op refuses: (op's name, common dtype, inputs)
         self.exact = exact  # an integer beside integers stays as it is, in range or not
         self.plain = plain  # tensors of float32 or float64 may take the fast path
-        # integers of one type may too; unless told otherwise where nothing is refused and integers stay
-        self.integers = not floats and check is None if integers is None else integers
+        # the kinds (b, i, u) of which tensors of one type may too; all where nothing is refused and integers stay
+        self.integers = ("biu" if not floats and check is None else "") if integers is None else integers
 
 
 SAME = Policy()

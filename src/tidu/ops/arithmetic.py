@@ -51,12 +51,13 @@ def _reversed_subtract(x: Any, y: Any, out: Any = None) -> Any:
     return np.subtract(y, x, out)
 
 
-SUBTRACTION = Policy(check=check_sub, integers=True)
+SUBTRACTION = Policy(check=check_sub, integers="iu")
 NEGATION = refuse(
     "b",
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead.",
     error=RuntimeError,
+    integers="iu",
 )
 
 mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x, numbers=FIRST)
@@ -223,7 +224,7 @@ def ZERO(g: Any) -> Any:
 
 
 floor_kernel, trunc_kernel = integer(np.floor_divide), integer(_trunc_divide)
-NO_FLOOR = refuse("bc", "div_floor_cpu", integers=True)
+NO_FLOOR = refuse("bc", "div_floor_cpu", integers="iu")
 _no_derivative = not_implemented("floor_divide")
 true_div = binary(
     "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS, numbers=FIRST
@@ -309,7 +310,7 @@ def tensor_like(number: Any, tensor: Any) -> Any:
 
 # ------------------------------------------------------------------ remainders
 
-REMAINDER, FMOD = refuse("bc", "remainder_cpu", integers=True), refuse("bc", "fmod_cpu", integers=True)
+REMAINDER, FMOD = refuse("bc", "remainder_cpu", integers="iu"), refuse("bc", "fmod_cpu", integers="iu")
 _remainder_kernel, _fmod_kernel = integer(np.remainder), integer(np.fmod)
 
 

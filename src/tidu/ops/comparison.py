@@ -32,7 +32,7 @@ INPLACE = (
 
 
 def _comparison(name: str, ufunc: Any, ordered: bool = True) -> Any:
-    policy = refuse("c", name + "_cpu", exact=True, integers=True) if ordered else Policy(exact=True)
+    policy = refuse("c", name + "_cpu", exact=True, integers="biu") if ordered else Policy(exact=True)
     return binary(name, ufunc, policy=policy)
 
 
@@ -99,7 +99,7 @@ def _infinite(sign: float) -> Callable[..., Any]:
 
 
 def _complex_refused(name: str, words: str = "does not support complex inputs.") -> Policy:
-    return refuse("c", f"{name} {words}", error=RuntimeError)
+    return refuse("c", f"{name} {words}", error=RuntimeError, integers="biu")
 
 
 isnan = unary("isnan", np.isnan, policy=SAME)
@@ -154,10 +154,12 @@ logical_not = unary("logical_not", np.logical_not, policy=SAME)
 
 
 def _bits(name: str, ufunc: Any, word: str, categories: str = "fc") -> Any:
-    op = binary(name, ufunc, policy=refuse(categories, word + "_cpu", plain=False)).op
+    direct = "iu" if "b" in categories else "biu"
+    quick = binary(name, ufunc, policy=refuse(categories, word + "_cpu", plain=False, integers=direct))
+    op = quick.op  # type: ignore[attr-defined]
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        return op.general((tensor_like(input, other), other), out)
+        return quick(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
 
     call.__name__ = call.__qualname__ = name
     call.op = op  # type: ignore[attr-defined]
@@ -181,14 +183,14 @@ bitwise_or = _bits("bitwise_or", np.bitwise_or, "bitwise_or")
 bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bitwise_xor")
 bitwise_left_shift = _bits("bitwise_left_shift", _left, "lshift", "bfc")
 bitwise_right_shift = _bits("bitwise_right_shift", _right, "rshift", "bfc")
-bitwise_not = unary("bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False))
+bitwise_not = unary("bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False, integers="biu"))
 
 # ------------------------------------------------------------------ operators
 
 
 def _operator(fn: Callable[..., Any], swap: bool = False) -> Callable[..., Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
+        if other.__class__ is not Tensor and not isinstance(other, OPERANDS):
             return NotImplemented
         return fn(other, self) if swap else fn(self, other)
 
@@ -196,6 +198,8 @@ def _operator(fn: Callable[..., Any], swap: bool = False) -> Callable[..., Any]:
 
 
 def _invert(self: Any) -> Any:
+    if self.__class__ is Tensor and self._a.dtype.kind in "biu":
+        return bitwise_not(self)
     if kind_of(self) in "fcV":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)

@@ -31,8 +31,8 @@ __all__ = [
 METHODS = "conj conj_physical resolve_conj resolve_neg is_conj is_neg angle"
 PROPERTIES = "real imag"
 INPLACE = "conj_physical"
-_PARTS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
-_WHOLE = {part: whole for whole, part in _PARTS.items()}
+_PARTS: dict[Any, Any] = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+_WHOLE: dict[Any, Any] = {part: whole for whole, part in _PARTS.items()}
 
 # ------------------------------------------------------------------ the memory as real numbers, and back
 
@@ -65,7 +65,7 @@ def _view_as_complex(input: Any) -> Any:
 
 
 def _joined(g: Any, shape: Any) -> Any:
-    return view_as_complex(g.contiguous() if isinstance(g, Tensor) else np.ascontiguousarray(g))
+    return view_as_complex(np.ascontiguousarray(g) if isinstance(g, np.ndarray) else g.contiguous())
 
 
 view_as_real = view_op("view_as_real", _view_as_real, _joined)
@@ -181,7 +181,7 @@ def _polar(abs: Any, angle: Any) -> Any:
     return _assemble(np.asarray(abs * np.cos(angle)), np.asarray(abs * np.sin(angle)))
 
 
-complex = Op(
+complex: Any = Op(
     "complex",
     _assemble,
     {

@@ -63,13 +63,13 @@ sigmoid = unary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
 # ------------------------------------------------------------------ trigonometry
 
 sin = unary("sin", np.sin, lambda x: cos(x))
-cos = unary("cos", np.cos, lambda x: -sin(x))
+cos: Any = unary("cos", np.cos, lambda x: -sin(x))
 tan = unary("tan", np.tan, lambda out: 1 + out * out)
 asin = arcsin = unary("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
 acos = arccos = unary("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
 atan = arctan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
 sinh = unary("sinh", np.sinh, lambda x: cosh(x))
-cosh = unary("cosh", np.cosh, lambda x: sinh(x))
+cosh: Any = unary("cosh", np.cosh, lambda x: sinh(x))
 tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
@@ -198,11 +198,11 @@ _complex_sgn = Op(
 ).call
 
 abs = absolute = unary(
-    "abs", np.absolute, lambda g, x: g * sgn(x), policy=refuse("b", "abs_cpu"), complex_case=_complex_abs
+    "abs", np.absolute, lambda g, x: g * sgn(x), policy=refuse("b", "abs_cpu", integers="iu"), complex_case=_complex_abs
 )  # fmt: skip
 
 
-_iabs = inplace(abs.op)
+_iabs = inplace(abs.op)  # type: ignore[attr-defined]
 
 
 def abs_(self: Any) -> Any:
@@ -231,6 +231,6 @@ sign = unary(
         "c", "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
     ),
 )  # fmt: skip
-sgn = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
+sgn: Any = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
 
 OPERATORS = {"__abs__": abs}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.elementwise import F32, F64, binary, elementwise, unary
+from ..core.elementwise import F32, F64, binary, elementwise, kind_of, unary
 from ..core.inplace import inplace
 from ..core.promote import FLOATS, Number, Policy, result_type
 from ..core.tensor import Tensor, tensor_of
@@ -42,7 +42,7 @@ def _power(base: Any, exponent: Any) -> Any:
     return _integer_power(base, exponent) if base.dtype.kind == "i" else np.power(base, exponent)
 
 
-_SPECIAL = {
+_SPECIAL: dict[Any, Any] = {
     2: np.square, 3: lambda a: a * a * a, 1: np.positive, 0.5: np.sqrt, -0.5: _rsqrt, -1: np.reciprocal,
     -2: lambda a: np.reciprocal(a * a),
 }  # fmt: skip
@@ -81,7 +81,7 @@ def _exponent_rule(g: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _is_complex(x: Any) -> bool:
-    return x.is_complex() if isinstance(x, Tensor) else np.iscomplexobj(x)
+    return kind_of(x) == "c"
 
 
 def _number_base_rule(g: Any, input: Any, base: Any, out: Any) -> Any:

@@ -62,6 +62,7 @@ class WhereNode(Node):
     """The node of the hot path: two tensors of one dtype. Only the condition is kept."""
 
     __slots__ = ("condition", "shapes", "version")
+    condition: Any
     op = _where_op
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:

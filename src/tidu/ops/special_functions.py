@@ -73,7 +73,7 @@ def ndtr(input: Any, *, out: Any = None) -> Any:
 # ------------------------------------------------------------------ gamma functions
 
 lgamma = special("lgamma", "gammaln", lambda x: digamma(x), word="lgamma_vml_cpu")
-digamma = special("digamma", "psi", lambda x: polygamma(1, x), word="digamma")
+digamma: Any = special("digamma", "psi", lambda x: polygamma(1, x), word="digamma")
 
 
 @widened
@@ -169,10 +169,10 @@ def _half_at_zero(x: Any, fn: Callable[[Any], Any]) -> Any:
 
 i0 = special("i0", "i0", lambda x: i1(x), word="i0_vml_cpu")
 i0e = special("special_i0e", "i0e", lambda x, out: i1e(x) - sgn(x) * out, node="SpecialI0EBackward0")
-i1 = special(
+i1: Any = special(
     "special_i1", "i1", lambda x, out: _half_at_zero(x, lambda z: i0(z) - out / z), node="SpecialI1Backward0"
 )  # fmt: skip
-i1e = special(
+i1e: Any = special(
     "special_i1e", "i1e", lambda x, out: _half_at_zero(x, lambda z: i0e(z) - out * (sgn(z) + 1 / z)),
     node="SpecialI1EBackward0",
 )  # fmt: skip
