@@ -28,7 +28,7 @@ from ..arrays.threads import blocked as _blocked
 from ..dtypes import INTEGRAL
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
-from .errors import explain
+from .errors import explain, invalid_combination
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, check_savable, named
@@ -210,6 +210,11 @@ class ElementwiseOp(Op):
             if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
                 if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
+                if self.numbers is True and len(self.params) == 2 == len(self.positions):
+                    raise invalid_combination(
+                        self.public, args, *(f"(Tensor input, {kind} {self.params[1]}, *, Tensor out = None)"
+                                             for kind in ("Tensor", "Number"))
+                    )  # fmt: skip
                 raise TypeError(
                     f"{self.public}(): argument '{self.params[i]}' (position {i + 1}) must be Tensor, "
                     f"not {type(x).__name__}"

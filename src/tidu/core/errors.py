@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,15 @@ def explain(error: E, text: str) -> E:
     """The error with a note that says what happened and what to write instead."""
     error.add_note("  note: " + text)
     return error
+
+
+def invalid_combination(name: str, args: Iterable[Any], *expected: str) -> TypeError:
+    """The error for arguments that fit none of a function's signatures."""
+    given = ", ".join("Tensor" if isinstance(a, Tensor) else type(a).__name__ for a in args)
+    lines = "".join(f" * {signature}\n" for signature in expected)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n{lines}"
+    )
 
 
 def type_word(dtype: Any) -> str:

@@ -5,10 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.promote import Policy
+import numpy as np
+
+from ..core.errors import invalid_combination
+from ..core.promote import Number, Policy
+from ..core.tensor import Tensor
 from ..dtypes import dtype
 
 CATEGORIES = "bifc"  # bool, integers, floating, complex: the categories of dtypes.py in their order
+
+
+def either(name: str, input: Any, other: Any, second: str = "other", first: str = "input") -> None:
+    """TypeError unless one of two arguments is a tensor and the other one a tensor or a number."""
+    pair = input, other
+    if any(isinstance(v, Tensor) for v in pair) and all(isinstance(v, VALUES) for v in pair):
+        return
+    if any(isinstance(v, np.ndarray) for v in pair):  # a rule running for numbers
+        return
+    raise invalid_combination(
+        name,
+        pair,
+        f"(Tensor {first}, Tensor {second}, *, Tensor out = None)",
+        f"(Number {'self' if first == 'input' else first}, Tensor {second}, *, Tensor out = None)",
+        f"(Tensor {first}, Number {second}, *, Tensor out = None)",
+    )
+
+
+VALUES = (Tensor, np.ndarray, np.generic, *Number)
 
 
 def refuse(

@@ -14,7 +14,7 @@ from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
 from ._half import widened
-from ._refuse import refuse
+from ._refuse import either, refuse
 
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
@@ -345,7 +345,8 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     d/dinput = 1, d/dother = -floor(input / other). **Raises** RuntimeError for integers modulo zero.
     Source: torch.remainder.
     """
-    if isinstance(input, Number) and isinstance(other, Tensor):
+    if isinstance(input, Number):
+        either("remainder", input, other)
         return _number_remainder(other, input, out=out)
     return (remainder_tensor if isinstance(other, Tensor) else remainder_number)(input, other, out=out)
 

@@ -12,7 +12,7 @@ from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
 from ..core.tensor import Tensor
-from ._refuse import refuse
+from ._refuse import either, refuse
 from .arithmetic import OPERANDS, tensor_like
 from .selection import where
 
@@ -159,7 +159,10 @@ def _bits(name: str, ufunc: Any, word: str, categories: str = "fc") -> Any:
     op = quick.op  # type: ignore[attr-defined]
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        return quick(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
+        if input.__class__ is not Tensor:
+            either(name, input, other)
+            input = tensor_like(input, other)
+        return quick(input, other, out=out)
 
     call.__name__ = call.__qualname__ = name
     call.op = op  # type: ignore[attr-defined]

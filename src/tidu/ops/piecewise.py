@@ -16,7 +16,7 @@ from ..core.promote import FLOATS, SAME, Number, number
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._half import widened
-from ._refuse import refuse
+from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
 from .pointwise import exp2, log
 from .selection import c_name, where
@@ -254,6 +254,7 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
 
     d/dinput = log(other), d/dother = input / other. Source: torch.xlogy.
     """
+    either("xlogy", input, other)
     if isinstance(input, Number) and isinstance(other, Tensor):
         return _xlogy_base(other, input, out=out)
     return (_xlogy_number if isinstance(other, Number) else _xlogy)(input, other, out=out)

@@ -11,7 +11,7 @@ from ..core.inplace import inplace
 from ..core.promote import FLOATS, Number, Policy, result_type
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, complex128, dtype, float64
-from ._refuse import refusal
+from ._refuse import either, refusal
 from .arithmetic import OPERANDS, zeros
 
 __all__ = ["pow", "float_power", "square", "reciprocal", "sqrt", "rsqrt"]
@@ -145,16 +145,12 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
             if dt is F32 or dt is F64:
                 return _square(input, out=out) if exponent == 2 else _pow_number(input, exponent, out=out)
     if not isinstance(exponent, Number):
+        either("pow", input, exponent, "exponent")
         if isinstance(input, Number):
             return _pow_base(_promoted(exponent, input), input, out=out)
         return _pow(input, exponent, out=out)
     if isinstance(input, Number):
-        raise TypeError(
-            f"pow() received an invalid combination of arguments - got ({type(input).__name__}, "
-            f"{type(exponent).__name__}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
-            "None)\n * (Number self, Tensor exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, "
-            "Tensor out = None)\n"
-        )
+        either("pow", input, exponent, "exponent")
     exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
     return _pow_number(_promoted(input, exponent), exponent, out=out)
 
@@ -166,6 +162,7 @@ def square(input: Any, *, out: Any = None) -> Any:
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """input ** exponent in float64, or complex128 for complex inputs. Source: torch.float_power."""
+    either("float_power", input, exponent, "exponent")
     d = _double(input, exponent)
     if out is not None and out.dtype is not d:
         raise RuntimeError(

@@ -89,7 +89,8 @@ def _polygamma(input: Any, n: int) -> Any:
         value = np.where(left, (np.pi / np.sin(np.pi * input)) ** 2 - right, right)
         return np.where(input == -np.inf, np.nan, value).astype(input.dtype)
     value = (-1.0) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1, input)
-    return np.where(input == -np.inf, np.nan, value).astype(input.dtype)
+    value = np.where(input == np.inf, np.nan, np.where(input == -np.inf, (-1.0) ** (n + 1) * np.inf, value))
+    return value.astype(input.dtype)
 
 
 _polygamma_op = elementwise(

@@ -11,7 +11,7 @@ from ..core.elementwise import FIRST, binary
 from ..core.promote import Number
 from ..core.tensor import Tensor
 from ._half import widened
-from ._refuse import refuse
+from ._refuse import either, refuse
 from .arithmetic import tensor_like
 from .pointwise import exp, log, log1p
 from .selection import where
@@ -69,6 +69,7 @@ def _swap(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 def _pair(cases: tuple[Any, Any, Any], input: Any, other: Any, out: Any) -> Any:
     both, number_first, number_second = cases
+    either(both.op.name, input, other)
     if isinstance(input, Number) and isinstance(other, Tensor):
         return number_first(other, input, out=out)
     return (number_second if isinstance(other, Number) else both)(input, other, out=out)
@@ -133,6 +134,7 @@ def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     )  # fmt: skip
 
     def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
+        either("special_" + name, input, n, "n", "x")
         return op(tensor_like(input, n), n, out=out)
 
     polynomial.__name__ = polynomial.__qualname__ = name
