@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .core.batch import Batched
+from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
 from .core.inplace import inplace
+from .core.levels import alive
 from .core.subclass import PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .ops import families
@@ -35,6 +38,18 @@ def _format(self: Tensor, spec: str) -> str:
     return tensor_format(self, spec)
 
 
+def _dual_repr(self: Dual, **_: Any) -> str:
+    from .printing import tensor_repr
+
+    return tensor_repr(self.primal, tangent=self.tangent) if alive(self.level) else repr(self.primal)
+
+
+def _batched_repr(self: Batched, **_: Any) -> str:
+    from .printing import batched_repr
+
+    return batched_repr(repr(self.value), self.level, 0)
+
+
 def _install() -> None:
     for family in families():
         for name in family.__all__:
@@ -55,6 +70,7 @@ def _install() -> None:
     PUBLIC.update(FACE)
     for fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
         setattr(Tensor, fn.__name__, fn)
+    Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
     Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 
 

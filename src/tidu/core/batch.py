@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dtypes
-from ..shapes import Size, normalize_dim
+from ..shapes import Size, normalize_dim, numel
 from .dispatch import Special
 from .levels import alive
+from .op import REGISTRY
 from .promote import result_type
 from .tensor import Tensor, new
 
@@ -64,11 +65,6 @@ class Batched(Special):
     @property
     def size_of_batch(self) -> int:
         return int(self.value.shape[0])
-
-    def __repr__(self, **_: Any) -> str:
-        from ..printing import batched_repr
-
-        return batched_repr(repr(self.value), self.level, 0)
 
     def numbers(self, what: str) -> Any:
         raise CannotBatch(what)
@@ -216,8 +212,7 @@ def materialize(v: Any, level: int, n: int) -> Any:
 
 def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
     """The op on every slice, and the results stacked."""
-    from ..ops.joining import stack
-
+    stack = REGISTRY["stack"].call
     rows = []
     for i in range(n):
         full = list(args)
@@ -232,11 +227,11 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         raise RuntimeError("vmap over an empty dimension: there is no slice to learn the shape of the result from")
     if isinstance(rows[0], tuple):
         made = tuple(
-            wrap(stack([r[k] for r in rows]), level) if isinstance(rows[0][k], Tensor) else rows[0][k]
+            wrap(stack([r[k] for r in rows], 0), level) if isinstance(rows[0][k], Tensor) else rows[0][k]
             for k in range(len(rows[0]))
         )
         return made if op.result is None else op.result(*made)
-    return wrap(stack(rows), level) if isinstance(rows[0], Tensor) else rows[0]
+    return wrap(stack(rows, 0), level) if isinstance(rows[0], Tensor) else rows[0]
 
 
 # ------------------------------------------------------------------ kinds
@@ -369,10 +364,10 @@ def _flip_matrix(op: Any, args: Sequence[Any], level: int) -> Any:
 
 @rule("view", "reshape_copy", "unsafe_view", "_unsafe_view")
 def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
-    from ..ops.shape import infer_shape
-
     x, shape = args
-    return x.value.reshape((x.value.shape[0], *infer_shape(tuple(shape), x.numel())))
+    known = -numel(shape) if -1 in shape else 1
+    full = tuple(x.numel() // (known or 1) if d == -1 else d for d in shape)
+    return x.value.reshape((x.value.shape[0], *full))
 
 
 @rule("expand")

@@ -66,11 +66,6 @@ class Dual(Special):
     def _version(self) -> int:
         return self.primal._version
 
-    def __repr__(self, **_: Any) -> str:
-        from ..printing import tensor_repr
-
-        return tensor_repr(self.primal, tangent=self.tangent) if alive(self.level) else repr(self.primal)
-
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec and self.ndim else format(self.primal, spec)
 

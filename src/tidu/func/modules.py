@@ -90,7 +90,7 @@ class _swapped:
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and the buffers of several models of one kind, stacked, for `vmap` over an ensemble. Source:
     torch.func.stack_module_state."""
-    from .. import stack  # type: ignore[attr-defined]
+    from ..ops.joining import stack
 
     models = list(models)
     if not models:

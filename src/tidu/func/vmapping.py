@@ -192,7 +192,7 @@ def _one_by_one(
     kw_dims: list[Any], n: int, what: str,
 ) -> Any:  # fmt: skip
     """The slices in turn, where a function asks a batch for one value."""
-    from .. import stack  # type: ignore[attr-defined]
+    from ..ops.joining import stack
 
     warnings.warn(
         f"vmap({_name(func)}): `{what}` needs the value of one sample, so the samples are run one by one",
@@ -217,7 +217,7 @@ def _one_by_one(
 def _in_chunks(
     call: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any], kw_dims: list[Any], n: int, size: int, out_dims: Any
 ) -> Any:
-    from .. import cat  # type: ignore[attr-defined]
+    from ..ops.joining import cat
 
     parts, spec = [], None
     for start in range(0, n, size):
