@@ -27,11 +27,16 @@ INT64 = np.dtype(np.int64)
 # ------------------------------------------------------------------ sums
 
 
-_total = sum_all
+def _total(input: Any) -> Any:
+    return sum_all(input)
+
+
+def _sum(input: Any, dim: Ints, keepdim: bool) -> Any:
+    return sum_axes(input, dim, keepdim)
 
 
 _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
-_sum_dim = shaped_op("sum_dim", sum_axes, expand_back, node="SumBackward1")
+_sum_dim = shaped_op("sum_dim", _sum, expand_back, node="SumBackward1")
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
@@ -52,6 +57,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         r = _sum_all(input)
     else:
         r = _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
+    if dtype is not None:
+        r = cast(r, dtype.np)
     return r if out is None else into("sum", out, r)
 
 
@@ -194,6 +201,8 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         r = _prod_all.call(input, tuple(range(input.ndim)), keepdim)
     else:
         r = _prod_dim.call(input, check_dims("prod", dim, input.ndim, one=True), keepdim)
+    if dtype is not None:
+        r = cast(r, dtype.np)
     return r if out is None else into("prod", out, r)
 
 
@@ -279,7 +288,8 @@ def _spread(
     if unbiased is not None and correction is not None:
         raise TypeError(f"{name}() received an invalid combination of arguments")
     if input.dtype.category < dtypes.FLOATING:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+        what = name if name.endswith("_mean") else "std and var"
+        raise RuntimeError(f"{what} only support floating point and complex dtypes")
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     dims = normalize_dims(dim, input.ndim)
