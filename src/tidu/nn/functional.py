@@ -37,6 +37,7 @@ from ..ops.activation import (
     tanhshrink,
     threshold_,
 )
+from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.distance import cosine_similarity, normalize, pairwise_distance
 from ..ops.dropout import (
     dropout1d,
