@@ -79,6 +79,63 @@ def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable
     return call
 
 
+class ListNode(Node):
+    """The node of an op that reads a list of tensors of indices, with None for dimensions that are not indexed."""
+
+    __slots__ = ("indices", "shape", "versions")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        indices = self.indices
+        if indices is None:
+            raise freed(self)
+        for k, version in zip(indices, self.versions, strict=True):
+            if k is not None and k._v[0] != version:
+                raise modified(self, k, k._v, version)
+        return (self.adjoint(g, self.shape, [k if k is None else k._a for k in indices] if raw else indices),)
+
+    def release(self) -> None:
+        self.indices = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        yield from (k._a for k in self.indices or () if k is not None)
+
+
+def indexed_by_list(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(input, indices)`, by a forward over arrays and an adjoint (g, shape, indices)."""
+    op = general.op  # type: ignore[attr-defined]
+    cls: Any = type(op.node_name, (ListNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+    def call(input: Any, indices: list[Any]) -> Any:
+        record = state.record
+        try:
+            a, arrays = input._a, [k if k is None else k._a for k in indices]
+        except AttributeError:
+            return general(input, indices)
+        if record is not True and record is not False:
+            return general(input, indices)
+        r = forward(a, arrays)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record:
+            e = input._node if input._view is None else live_node(input)
+            if e is not None:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.indices = [k if k is None or k._v.__class__ is list else check_savable(k) for k in indices]
+                n.versions = [k if k is None else k._v[0] for k in indices]
+                n.shape = a.shape
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
 class PartsNode(Node):
     """The node of an op that cuts a tensor into views."""
 

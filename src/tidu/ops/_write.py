@@ -24,10 +24,19 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
         vals = [[_array(w) for w in v] if v.__class__ is list else _array(v) for v in args[1:]]
     except AttributeError:
         return apply_inplace(op, args)
-    if not a.flags.c_contiguous or any([v is x for v in args[1:]]):
+    if not a.flags.c_contiguous:
         return apply_inplace(op, args)
-    wants = any([isinstance(v, Tensor) and live_node(v) is not None for v in args])
+    wants = False
+    for v in args:
+        if isinstance(v, Tensor) and (v._node if v._view is None else live_node(v)) is not None:
+            wants = True
+    if not wants and x._v.__class__ is list:
+        into(a, *vals)
+        x._v[0] += 1
+        return x
     check_inplace(x, wants)
+    if any([v is x for v in args[1:]]):
+        return apply_inplace(op, args)
     if not (wants and state.record is not False):
         into(a, *vals)
         x._v[0] += 1

@@ -115,6 +115,8 @@ def _expand(input: Any, size: Ints) -> Any:
             f"expand({type_word(input.dtype)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
+    if size[lead:] == shape and (not lead or min(size[:lead]) >= 0):
+        return strided(input, size, (0,) * lead + input.strides)
     full, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         d = size[i]

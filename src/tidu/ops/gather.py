@@ -33,6 +33,7 @@ Ints = tuple[int, ...]
 ndarray = np.ndarray
 _UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 _greatest = np.maximum.reduce
+INT64 = np.dtype(np.int64)
 SEQUENTIAL = 4096  # so many elements are added one after the other, as PyTorch adds; more of them as rows
 
 # ------------------------------------------------------------------ places
@@ -87,7 +88,10 @@ def add_at(flat: Any, where: Any, src: Any) -> None:
 
 def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
     """The input, dimension and index with at least one dimension, checked."""
-    d = normalize_dim(dim, input.ndim)
+    n = input.ndim
+    if n == index.ndim and index.dtype is INT64 and 0 <= dim < n:
+        return input, dim, index
+    d = normalize_dim(dim, n)
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if max(input.ndim, 1) != max(index.ndim, 1):

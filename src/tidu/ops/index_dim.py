@@ -25,6 +25,8 @@ METHODS = "index_add index_add_ index_copy index_copy_ index_fill index_fill_ in
 
 Ints = tuple[int, ...]
 ndarray = np.ndarray
+INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+_greatest = np.maximum.reduce
 
 
 def _at(dim: int, index: Any) -> tuple[Any, ...]:
@@ -40,6 +42,10 @@ def _vector(input: Any, index: Any) -> tuple[Any, Any]:
 
 
 def _index_select(input: Any, dim: int, index: Any) -> Any:
+    if index.ndim == 1 and index.dtype is INT64 and 0 <= dim < input.ndim and index.size and input.size:
+        if _greatest(index.view(UINT64)) >= input.shape[dim]:
+            raise IndexError("index out of range in self")
+        return take_rows(input, index) if dim == 0 else input.take(index, dim)
     d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")

@@ -21,7 +21,7 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
 from ..core.views import live_node
 from ..dtypes import bool_, from_numpy
-from ._indexed import indexed
+from ._indexed import indexed, indexed_by_list
 from ._positions import accumulate_at, numpy_key, refuse_index, take
 from ._write import write_part
 from .dims import unsqueeze
@@ -50,15 +50,66 @@ def getitem(self: Tensor, key: Any) -> Any:
             return _take(self, key, 0)
     else:
         plain = _plain_key(key)
-        if plain is not None and _unrecorded(self):
-            try:
+        try:
+            if plain is None:
+                if kind is tuple:
+                    tensors = _tensors_only(self, key)
+                    if tensors is not None:
+                        return _gather(self, tensors)
+            elif _unrecorded(self):
                 return _window(self, plain)
-            except IndexError:
-                pass  # the way below says what is wrong in PyTorch's words
+            else:
+                view = _chain(self, plain, kind is slice)
+                return alias(view) if view is self else view
+        except (IndexError, AttributeError):
+            pass  # the way below takes every kind of value, and says what is wrong in PyTorch's words
     view, indices = _basic(self, key)
     if indices is not None:
         return _gather(view, indices)
     return alias(view) if view is self else view
+
+
+def _chain(x: Any, key: Any, whole: bool) -> Any:
+    """The views that a plain key, with an Ellipsis in it, asks for, one after the other. IndexError where it is wrong."""
+    free = x._a.ndim
+    for k in key:
+        if k.__class__ is int or k.__class__ is slice:
+            free -= 1
+    if free < 0:
+        raise IndexError
+    view, dim = x, 0
+    for k in key:
+        kind = k.__class__
+        if kind is int:
+            view = select(view, dim, k)
+        elif kind is slice:
+            n = view._a.shape[dim]
+            first, last, step = k.indices(n)
+            if whole or step != 1 or first or last != n:
+                view = slice_(view, dim, first, last if last > first else first, step)
+            dim += 1
+        elif k is None:
+            view = unsqueeze(view, dim)
+            dim += 1
+        else:
+            dim += free
+    return view
+
+
+def _tensors_only(x: Any, key: Any) -> Indices | None:
+    """The indices in a key of tensors of int64 and whole slices; None for any other key."""
+    indices: Indices = []
+    for k in key:
+        if k.__class__ is Tensor:
+            a = k._a
+            if a.dtype is not INT64 or not a.ndim:
+                return None
+            indices.append(k)
+        elif k.__class__ is slice and k.start is None and k.stop is None and k.step is None:
+            indices.append(None)
+        else:
+            return None
+    return indices if len(indices) <= x._a.ndim else None
 
 
 def _indexes_one(x: Any, k: Any) -> bool:
@@ -271,7 +322,9 @@ def _integer(v: Any) -> int:
 def _gather(x: Any, indices: Indices) -> Any:
     for dim, k in enumerate(indices):
         if k is not None:
-            return _take(x, k, dim) if dim == len(indices) - 1 else index(x, indices)
+            if all([other is None for other in indices[dim + 1 :]]):
+                return _take(x, k, dim)
+            return index(x, indices)
     return alias(x)
 
 
@@ -315,7 +368,7 @@ def _index(input: Any, indices: Indices) -> Any:
     return np.ascontiguousarray(r) if r.ndim else np.asarray(r)
 
 
-index = Op(
+_index_op = Op(
     "index",
     _index,
     vjp={"input": lambda g, input_shape, indices: index_adjoint(g, input_shape, indices)},
@@ -323,7 +376,14 @@ index = Op(
     tensors=("input", "indices"),
     lists=("indices",),
     out_arg=False,
-).call
+)
+index = indexed_by_list(
+    _index_op.call,
+    _index,
+    lambda g, shape, indices: (
+        accumulate_at(None, shape, indices, g) if g.__class__ is ndarray else index_adjoint(g, shape, indices)
+    ),
+)
 index_adjoint = Op(
     "index_backward",
     lambda input, shape, indices: accumulate_at(None, shape, indices, input),

@@ -136,8 +136,12 @@ def _interleaved_indices(repeats: Any, output_size: int | None) -> Tensor:
 
 def _flip(input: Any, dims: Ints) -> Any:
     """The order along some dimensions reversed, as a copy. Source: torch.flip."""
-    dims = normalize_dims(dims, input.ndim) if dims else ()
-    return np.flip(input, dims).copy("K") if dims else input.copy("K")
+    return turned(input, normalize_dims(dims, input.ndim) if dims else ()).copy("K")
+
+
+def turned(a: Any, dims: Ints) -> Any:
+    """A view with the order along some dimensions reversed."""
+    return a[tuple([slice(None, None, -1) if i in dims else slice(None) for i in range(a.ndim)]) + (...,)]
 
 
 flip_op = linear("flip", _flip, lambda g, dims: flip_op(g, dims), out_arg=False)
@@ -171,12 +175,24 @@ def _roll(input: Any, shifts: Ints, dims: Ints) -> Any:
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return np.roll(input, shifts[0])
+        return _rolled(np.ascontiguousarray(input).reshape(-1), shifts[0], 0).reshape(input.shape)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not input.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return np.roll(np.ascontiguousarray(input), shifts, tuple(normalize_dim(d, input.ndim) for d in dims))
+    for shift, d in zip(shifts, dims, strict=True):
+        input = _rolled(input, shift, normalize_dim(d, input.ndim))
+    return input
+
+
+def _rolled(a: Any, shift: int, dim: int) -> Any:
+    out = np.empty(a.shape, a.dtype)
+    n = a.shape[dim]
+    shift = shift % n if n else 0
+    lead = (slice(None),) * dim
+    out[(*lead, slice(shift, None))] = a[(*lead, slice(None, n - shift))]
+    out[(*lead, slice(None, shift))] = a[(*lead, slice(n - shift, None))]
+    return out
 
 
 _roll_op = linear(
@@ -205,8 +221,8 @@ def _rot90(input: Any, k: int, dims: Ints) -> Any:
     if k == 0:
         return input.copy("C")
     if k == 2:
-        return np.flip(input, (d0, d1)).copy("K")
-    return np.flip(input, d1 if k == 1 else d0).copy().swapaxes(d0, d1)
+        return turned(input, (d0, d1)).copy("K")
+    return turned(input, (d1 if k == 1 else d0,)).copy().swapaxes(d0, d1)
 
 
 _rot90_op = linear("rot90", _rot90, lambda g, k, dims: _rot90_op(g, -k, dims), out_arg=False)

@@ -118,7 +118,7 @@ def _reshaped(input: Any, shape: Ints) -> Any:
         r = input.reshape(shape)
     except ValueError:
         return input.reshape(infer_shape(shape, input.size))
-    if r.shape != shape:
+    if r.shape != shape and min(shape) < -1:  # which NumPy takes for -1
         infer_shape(shape, input.size)
     return r
 
@@ -152,7 +152,7 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
             [3, 4, 5]])
     """
     if shape and shape[0].__class__ is int:
-        return view(self, shape if len(shape) == 1 else ints(shape, "view", "size"))
+        return view(self, shape)
     if dtype is not None or (shape and type(shape[0]).__name__ == "dtype"):
         return _view_as_dtype(self, dtype if dtype is not None else shape[0])
     return view(self, named_ints(shape, size, "view", "size"))
@@ -206,6 +206,8 @@ _contiguous_clone = linear(
 
 def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.Tensor.reshape."""
+    if shape and shape[0].__class__ is int:
+        return reshape(self, shape)
     return reshape(self, named_ints(shape, kw.pop("shape", None), "reshape", "shape"))
 
 
@@ -222,6 +224,9 @@ def reshape_as(self: Tensor, other: Tensor) -> Any:
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` through `end_dim` made one; a 0-d tensor gets a dimension.
     Source: torch.flatten."""
+    a = getattr(input, "_a", None)
+    if start_dim == 0 and end_dim == -1 and a is not None and a.ndim > 1:
+        return reshape(input, (a.size,))
     shape = tuple(input.shape)
     first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
     if first > last:
@@ -351,16 +356,19 @@ t = view_op("t", _t, lambda g, shape: t(g))
 
 def _permute(input: Any, dims: Ints) -> Any:
     """The dimensions in another order, as a view. Source: torch.permute."""
+    try:
+        return input.transpose(dims)
+    except ValueError:
+        pass
     n = input.ndim
     if len(dims) != n:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
         )
-    order = [normalize_dim(d, n) for d in dims]
-    if len(set(order)) != n:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return input.transpose(order)
+    for d in dims:
+        normalize_dim(d, n)
+    raise RuntimeError("permute(): duplicate dims are not allowed.")
 
 
 def _inverse(dims: Ints) -> Ints:
@@ -376,6 +384,8 @@ permute = view_op("permute", _permute, lambda g, shape, dims: permute(g, _invers
 
 def method_permute(self: Tensor, *dims: Any, **kw: Any) -> Any:
     """The dimensions in another order, as a view. Source: torch.Tensor.permute."""
+    if dims and dims[0].__class__ is int:
+        return permute(self, dims)
     return permute(self, named_ints(dims, kw.pop("dims", None), "permute", "dims"))
 
 
@@ -407,7 +417,8 @@ moveaxis = movedim
 
 def property_T(self: Tensor) -> Any:
     """The dimensions in reverse order, as a view. Source: torch.Tensor.T."""
-    n = self.ndim
+    a = getattr(self, "_a", None)
+    n = self.ndim if a is None else a.ndim
     if n == 2:
         return permute(self, (1, 0))
     if n == 0:

@@ -26,13 +26,26 @@ def _comparable(a: Any) -> Any:
     return a.astype(np.float32) if a.dtype.kind == "V" else a
 
 
-def order_of(a: Any, axis: int, descending: bool) -> Any:
-    """The indices that sort an array along an axis, stably."""
+def order_of(a: Any, descending: bool) -> Any:
+    """The indices that sort an array along its last axis, stably."""
     a = _comparable(a)
     if not descending:
-        return np.argsort(a, axis=axis, kind="stable")
-    turned = np.argsort(np.flip(a, axis), axis=axis, kind="stable")
-    return np.flip(a.shape[axis] - 1 - turned, axis)
+        return a.argsort(-1, "stable")
+    return (a.shape[-1] - 1 - a[..., ::-1].argsort(-1, "stable"))[..., ::-1]
+
+
+def to_end(a: Any, d: int) -> Any:
+    """The dimension as the last one, and back again."""
+    return a if d == a.ndim - 1 else a.swapaxes(d, -1)
+
+
+def take_last(a: Any, at: Any) -> Any:
+    """The elements at indices along the last axis."""
+    if a.ndim == 1:
+        return a.take(at)
+    if a.ndim == 2:
+        return a[np.arange(a.shape[0])[:, None], at]
+    return np.take_along_axis(a, at, -1)
 
 
 def _laid_out_like(a: Any, like: Any) -> Any:
@@ -53,8 +66,9 @@ def _sort(input: Any, dim: int = -1, descending: bool = False) -> Any:
     d = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    order = order_of(input, d, descending)
-    return _laid_out_like(np.take_along_axis(input, order, d), input), _laid_out_like(order, input)
+    a = to_end(input, d)
+    order = order_of(a, descending)
+    return _laid_out_like(to_end(take_last(a, order), d), input), _laid_out_like(to_end(order, d), input)
 
 
 def _sort_op(name: str, node: str) -> Any:
@@ -138,17 +152,18 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         return (
             (input.copy(), np.zeros((), np.int64)) if k else (np.empty(0, input.dtype), np.empty(0, np.int64))
         )
-    a = np.moveaxis(_comparable(input), d, -1)
+    a = to_end(input, d)
+    c = _comparable(a)
     if n >= _PARTITION and 4 * k <= n and k:
         some = (
-            np.argpartition(a, n - k, -1)[..., n - k :] if largest else np.argpartition(a, k - 1, -1)[..., :k]
+            np.argpartition(c, n - k, -1)[..., n - k :] if largest else np.argpartition(c, k - 1, -1)[..., :k]
         )
         some.sort(-1)  # so that equal elements keep their order
-        order = np.take_along_axis(some, order_of(np.take_along_axis(a, some, -1), -1, largest), -1)
+        order = take_last(some, order_of(take_last(c, some), largest))
     else:
-        order = order_of(a, -1, largest)[..., :k]
-    order = np.ascontiguousarray(np.moveaxis(order, -1, d))
-    return np.take_along_axis(input, order, d), order
+        order = order_of(c, largest)[..., :k]
+    values = to_end(take_last(a, order), d)
+    return np.ascontiguousarray(values), np.array(to_end(order, d), order="C")
 
 
 topk = exact_out(
@@ -192,7 +207,7 @@ def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
         raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    order = order_of(np.moveaxis(input, d, -1), -1, False)
+    order = order_of(np.moveaxis(input, d, -1), False)
     return _picked_at(input, order[..., k - 1], d, keepdim)
 
 
@@ -203,7 +218,7 @@ def _mode(input: Any, dim: int, keepdim: bool) -> Any:
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
     a = np.moveaxis(_comparable(input), d, -1)
-    order = order_of(a, -1, False)
+    order = order_of(a, False)
     a = np.take_along_axis(a, order, -1)
     places = np.arange(a.shape[-1])
     starts = np.zeros(a.shape, np.int64)

@@ -52,8 +52,14 @@ def _wide(a: Any) -> Any:
     return a.astype(np.float32) if a.dtype.kind == "V" else a
 
 
-def _of_elements(input: Any, consecutive: bool) -> tuple[Any, Any, Any]:
+def _of_elements(input: Any, consecutive: bool, more: bool = True) -> tuple[Any, Any, Any]:
     flat = np.ascontiguousarray(input).reshape(-1)
+    if (
+        not more and flat.dtype.kind != "V"
+    ):  # the values alone: sorting them is cheaper than finding their order
+        flat = flat if consecutive else np.sort(flat)
+        none = np.zeros(0, np.int64)
+        return flat[_runs(flat)], none, none
     order = None if consecutive else np.argsort(_wide(flat), kind="stable")
     values, inverse, counts = _numbered(flat, order)
     return values, inverse.reshape(input.shape), counts
@@ -81,9 +87,9 @@ def _check(name: str, input: Any) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for '{from_numpy(input.dtype).legacy}'")
 
 
-def _unique(input: Any) -> Any:
+def _unique(input: Any, more: bool) -> Any:
     _check("unique", input)
-    return _of_elements(input, False)
+    return _of_elements(input, False, more)
 
 
 def _unique_dim(input: Any, dim: int) -> Any:
@@ -91,9 +97,9 @@ def _unique_dim(input: Any, dim: int) -> Any:
     return _of_slices(input, dim, False)
 
 
-def _unique_consecutive(input: Any, dim: int | None) -> Any:
+def _unique_consecutive(input: Any, dim: int | None, more: bool) -> Any:
     _check("unique" if dim is None else "unique_dim", input)
-    return _of_elements(input, True) if dim is None else _of_slices(input, dim, True)
+    return _of_elements(input, True, more) if dim is None else _of_slices(input, dim, True)
 
 
 def _op(name: str, forward: Any, node: str) -> Any:
@@ -132,7 +138,8 @@ def unique(
     >>> torch.unique(torch.tensor([2, 1, 2]), return_counts=True)
     (tensor([1, 2]), tensor([1, 2]))
     """
-    found = _unique_op(input) if dim is None else _unique_dim_op(input, dim)
+    more = return_inverse or return_counts
+    found = _unique_op(input, more) if dim is None else _unique_dim_op(input, dim)
     return _wanted(found, return_inverse, return_counts)
 
 
@@ -140,7 +147,9 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first of each run of equal elements (or slices of a dimension). Source: torch.unique_consecutive."""
-    return _wanted(_consecutive_op(input, dim), return_inverse, return_counts)
+    return _wanted(
+        _consecutive_op(input, dim, return_inverse or return_counts), return_inverse, return_counts
+    )
 
 
 # ------------------------------------------------------------------ isin

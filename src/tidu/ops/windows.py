@@ -169,7 +169,8 @@ def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     r = input.diagonal(offset, d1, d2)
-    r.flags.writeable = input.flags.writeable
+    if input.flags.writeable:
+        r.setflags(True)  # NumPy's own is read-only
     return r
 
 
