@@ -13,6 +13,7 @@ from ..core.tensor import Tensor, raw
 from ..core.views import geometry, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
+from ..naming import Shown
 from ._make import shape_of, sizes_of
 
 __all__ = ["resize_as_"]
@@ -25,10 +26,11 @@ def _bytes(a: Any) -> Any:
     return flat.view(np.uint8)
 
 
-class UntypedStorage:
+class UntypedStorage(metaclass=Shown):
     """The bytes behind a tensor and all that share its memory. Source: torch.UntypedStorage."""
 
     __slots__ = ("_bytes",)
+    torch_name = "torch.storage.UntypedStorage"
     is_cuda = is_sparse = is_hpu = False
 
     def __init__(self, *args: Any, device: Any = None) -> None:
@@ -118,10 +120,11 @@ class UntypedStorage:
         return _listing(self.tolist()) + f"[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
 
 
-class TypedStorage:
+class TypedStorage(metaclass=Shown):
     """A storage that counts in elements of a dtype; deprecated. Source: torch.TypedStorage."""
 
     __slots__ = ("_untyped", "dtype")
+    torch_name = "torch.storage.TypedStorage"
     is_cuda = is_sparse = is_hpu = False
 
     def __init__(
