@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy import ndarray
+
 from .linear import LinearOp
 from .modes import state
 from .node import Node, next_seq
@@ -94,6 +97,8 @@ def shaped_op(
         if record is not True and record is not False:
             return general((input, *args))
         r = forward(a, *args)
+        if r.__class__ is not ndarray:
+            r = np.asarray(r)
         e = input._node if input._view is None else live_node(input)
         t = new(Tensor)
         t._a = r

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.broadcast import expand_to
 from ..core.tensor import Tensor
 from ..shapes import normalize_dims
+from ._exact import c_word
 
 Ints = tuple[int, ...]
 INT64 = np.dtype(np.int64)
@@ -74,15 +75,28 @@ def nonzero_where(out: Any, value: Any) -> Any:
     return where(out == 0, 0.0, value)
 
 
-def into(name: str, out: Any, r: Any) -> Any:
-    """A computed result put into out=."""
+EXACT = "Expected out tensor to have dtype {want_c}, but got {out_c} instead"
+
+
+def into(name: str, out: Any, r: Any, exact: str = "") -> Any:
+    """A computed result put into out=. `exact` is the error where out= must have the result's dtype."""
     from ..core.inplace import check_out, put_out
 
-    class Named:
-        differentiable = True
-
-    op = Named()
-    op.name = name  # type: ignore[attr-defined]
-    check_out(op, r._a, out, isinstance(r, Tensor) and r.requires_grad)  # type: ignore[arg-type]
+    if exact and isinstance(out, Tensor) and out.dtype is not r.dtype:
+        raise RuntimeError(
+            exact.format(
+                want=r.dtype.legacy, out_word=out.dtype.legacy, want_c=c_word(r.dtype), out_c=c_word(out.dtype)
+            )
+        )
+    check_out(Named(name), r._a, out, isinstance(r, Tensor) and r.requires_grad)  # type: ignore[arg-type]
     put_out(r._a, out)
     return out
+
+
+class Named:
+    """What `check_out` asks of an op, for a composite."""
+
+    differentiable = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name

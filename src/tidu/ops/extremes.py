@@ -15,7 +15,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dims
-from ._reduce import Ints, check_dims, expand_back, into, restore
+from ._reduce import EXACT, Ints, check_dims, expand_back, into, restore
 from .reduction import sum as sum_op
 
 __all__ = [
@@ -99,6 +99,11 @@ def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out
             raise RuntimeError(name + _SPECIFY)
         _nonempty(name, input, dims, _SPECIFY)
     r = op.call(input, dims, keepdim)
+    if out is not None and out.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Expected the dtype for input and out to match, but got {input.dtype.legacy} for input's dtype and "
+            f"{out.dtype.legacy} for out's dtype."
+        )
     return r if out is None else into(name, out, r)
 
 
@@ -112,22 +117,43 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
     return _am("amin", _amin, "min_values_cpu", input, dim, keepdim, out)
 
 
+_aminmax = Op(
+    "aminmax",
+    lambda input, dim, keepdim: (_extreme(np.minimum)(input, dim, keepdim), _extreme(np.maximum)(input, dim, keepdim)),
+    vjp={
+        "input": lambda g0, g1, input, out0, out1, input_shape, dim, keepdim: expand_back(g0, input_shape, dim, keepdim)
+        * _ties(input, out0, dim, keepdim)
+        + expand_back(g1, input_shape, dim, keepdim) * _ties(input, out1, dim, keepdim)
+    },
+    jvp={
+        "input": lambda t, input, out0, out1, dim, keepdim: tuple(
+            sum_op(t * _ties(input, o, dim, keepdim), dim, keepdim) if dim else t for o in (out0, out1)
+        )
+    },
+    outputs=2,
+    result=aminmax_result,
+    out_arg=False,
+)
+
+
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
     """The least and the greatest, over all elements or along a dimension. Source: torch.aminmax."""
-    _refuse_complex(input, "aminmax")
+    _refuse_complex(input, "aminmax_cpu")
     if dim is None:
         if input.numel() == 0:
-            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+            )
         dims: Any = tuple(range(input.ndim))
     else:
         dims = normalize_dims(dim, input.ndim)
         for d in dims:
             if input.shape[d] == 0:
-                raise IndexError(f"aminmax(): Expected reduction dim {d} to have non-zero size.")
-    r = aminmax_result(_amin.call(input, dims, keepdim), _amax.call(input, dims, keepdim))
+                raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
+    r = _aminmax.call(input, dims, keepdim)
     if out is not None:
         for o, v in zip(out, r, strict=True):
-            into("aminmax", o, v)
+            into("aminmax", o, v, exact=EXACT)
         return aminmax_result(*out)
     return r
 
@@ -211,7 +237,8 @@ def _maximal(
         _refuse_complex(input, name + "_all")
         r = all_op.call(input, tuple(range(input.ndim)), False)
         return r if out is None else into(name, out, r)
-    _refuse_complex(input, name)
+    if input.dtype.is_complex:
+        raise RuntimeError(f"{name}(): does not support complex input")
     d = check_dims(name, dim, input.ndim or 1, one=True)[0]
     if input.ndim and input.shape[d] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
@@ -266,7 +293,7 @@ def _place(name: str, op: Op, input: Any, dim: Any, keepdim: bool, out: Any) -> 
         if input.ndim and input.shape[dim] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
     r = op.call(input, dim, keepdim)
-    return r if out is None else into(name, out, r)
+    return r if out is None else into(name, out, r, exact=EXACT)
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
@@ -296,13 +323,13 @@ _all, _any = Op("all", _truth(np.logical_and), out_arg=False), Op("any", _truth(
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are true, over all or over some dimensions. Source: torch.all."""
     r = _all.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return r if out is None else into("all", out, r)
+    return r if out is None else into("all", out, r, exact="all only supports bool tensor for result, got: {out_word}")
 
 
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is true, over all or over some dimensions. Source: torch.any."""
     r = _any.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return r if out is None else into("any", out, r)
+    return r if out is None else into("any", out, r, exact="any only supports bool tensor for result, got: {out_word}")
 
 
 def _truth_dims(dim: Any, ndim: int) -> Ints:

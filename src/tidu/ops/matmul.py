@@ -14,6 +14,7 @@ from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..shapes import broadcast_shapes
+from ._exact import exact_out
 from .arithmetic import mul
 from .shape import reshape, t
 
@@ -82,8 +83,7 @@ def product(a: Any, b: Any) -> Any:
     return _multiply(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else mm(a, b)
 
 
-def _bmm(input: Any, mat2: Any) -> Any:
-    """The products of two batches of matrices, (b, n, m) by (b, m, p). Source: torch.bmm."""
+def _batches(input: Any, mat2: Any, kernel: str) -> Any:
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor" if input.ndim != 3 else "batch2 must be a 3D tensor")
     want = [input.shape[0], input.shape[2]]
@@ -94,8 +94,13 @@ def _bmm(input: Any, mat2: Any) -> Any:
     if input.dtype != mat2.dtype:
         x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, mat2))
         raise RuntimeError(f"expected scalar type {x} but found {y}")
-    _no_bool(input, "baddbmm_with_gemm")
+    _no_bool(input, kernel)
     return _multiply(input, mat2)
+
+
+def _bmm(input: Any, mat2: Any) -> Any:
+    """The products of two batches of matrices, (b, n, m) by (b, m, p). Source: torch.bmm."""
+    return _batches(input, mat2, "bmm")
 
 
 def batched_product(a: Any, b: Any) -> Any:
@@ -401,7 +406,7 @@ addr = _added(
 
 def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
-    return _combine(input, _bmm(batch1, batch2), beta, alpha)
+    return _combine(input, _batches(batch1, batch2, "baddbmm"), beta, alpha)
 
 
 baddbmm = _added(
@@ -413,7 +418,8 @@ baddbmm = _added(
 
 def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * sum over the batch of batch1 @ batch2. Source: torch.addbmm."""
-    return _combine(input, _bmm(batch1, batch2).sum(0), beta, alpha)
+    p = _batches(batch1, batch2, "addmm_impl_cpu_")
+    return _combine(input, np.add.reduce(p, 0, p.dtype) if p.dtype.kind in "iu" else p.sum(0), beta, alpha)
 
 
 def _expand(g: Any, n: int) -> Any:
@@ -427,6 +433,12 @@ addbmm = _added(
     lambda g, y, alpha: scaled(batched_product(_expand(g, y.shape[0]), H(y)), alpha),
     lambda g, x, alpha: scaled(batched_product(H(x), _expand(g, x.shape[0])), alpha),
 )  # fmt: skip
+
+
+for _op in (mm, bmm, mv, addmm, addmv, baddbmm, addbmm):
+    exact_out(_op)
+for _op in (dot, vdot):
+    exact_out(_op, lambda have, want: f"result dtype {want.legacy} does not match input dtype {have.legacy}")
 
 
 # ------------------------------------------------------------------ composites

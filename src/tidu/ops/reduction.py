@@ -68,6 +68,8 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.dtype.category < dtypes.FLOATING:
         return sum(input, dim, keepdim, dtype=dtype, out=out)
+    if out is not None and not out.dtype.is_floating_point:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{out.dtype.legacy}'")
     r = _nansum.call(input, normalize_dims(dim, input.ndim), keepdim)
     if dtype is not None:
         r = cast(r, dtype.np)
@@ -94,11 +96,11 @@ _nansum = Op(
 # ------------------------------------------------------------------ means
 
 
-def _check_mean(input: Any) -> None:
-    if input.dtype.category < dtypes.FLOATING:
+def _check_mean(d: dtypes.dtype, what: str) -> None:
+    if d.category < dtypes.FLOATING:
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype.legacy}"
+            f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+            f"Got: {d.legacy}"
         )
 
 
@@ -109,7 +111,7 @@ def _mean_all_forward(input: Any) -> Any:
 def _scaled(total: Any, input: Any) -> Any:
     dt = input.dtype
     if is_low(dt):
-        return (total.astype(np.float32) / np.float32(input.size)).astype(dt)
+        return np.asarray(total.astype(np.float32) / np.float32(input.size)).astype(dt)
     return np.asarray(total / dt.type(input.size))
 
 
@@ -133,8 +135,9 @@ _mean_dim = shaped_op(
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over some dimensions; NaN where there are none. Source: torch.mean."""
     if dtype is not None:
+        _check_mean(dtype, "Optional")
         input = cast(input, dtype.np)
-    _check_mean(input)
+    _check_mean(input.dtype, "Input")
     if dim is None and not keepdim:
         r = _mean_all(input)
     else:
@@ -148,6 +151,8 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.legacy}"
         )
+    if out is not None and not out.dtype.is_floating_point:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{out.dtype.legacy}'")
     r = nansum(input, dim, keepdim, dtype=dtype) / sum(isnan(input).logical_not(), dim, keepdim)
     return r if out is None else into("nanmean", out, r)
 

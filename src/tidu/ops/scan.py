@@ -13,6 +13,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
+from ._exact import c_word
 from ._reduce import INT64, Ints, into, is_low
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
@@ -55,7 +56,24 @@ def _reverse_cumsum(g: Any, dim: int) -> Any:
     return np.flip(_cumsum(np.flip(g, dim), dim), dim) if g.ndim else g
 
 
-cumsum = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
+_cumsum_op = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
+
+
+def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
+    """The op, in the dtype of out= where there is one."""
+    if out is None:
+        return op(input, dim, dtype)
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {c_word(dtype)}, but got {c_word(out.dtype)} instead")
+    return op(input, dim, out.dtype, out=out)
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+    """The running sum along a dimension. Integers and bools sum to int64. Source: torch.cumsum."""
+    return _scanned(_cumsum_op, input, dim, dtype, out)
+
+
+cumsum.op = _cumsum_op.op  # type: ignore[attr-defined]
 
 
 # ------------------------------------------------------------------ products
@@ -83,12 +101,20 @@ def _cumprod_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
     return exclusive_cumprod(x, dim, False) * backward_recurrence(g, x, dim)
 
 
-cumprod = Op(
+_cumprod_op = Op(
     "cumprod",
     _cumprod,
     vjp={"input": _cumprod_backward},
     jvp={"input": lambda t, input, dim: forward_recurrence(t * exclusive_cumprod(input, dim, False), input, dim)},
 ).call
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+    """The running product along a dimension. Integers and bools multiply to int64. Source: torch.cumprod."""
+    return _scanned(_cumprod_op, input, dim, dtype, out)
+
+
+cumprod.op = _cumprod_op.op  # type: ignore[attr-defined]
 
 
 def _shift(x: Any, dim: int, fill: float, backward: bool) -> Any:
@@ -235,10 +261,24 @@ def _logcumsumexp_forward(input: Any, dim: int) -> Any:
     x = input.astype(np.float32) if is_low(input.dtype) else input
     with np.errstate(all="ignore"):
         if x.dtype.kind == "c":
-            m = np.maximum.reduce(x.real, dim, None, None, True) if x.size else 0
-            m = np.where(np.isfinite(m), m, 0)
-            return np.log(np.add.accumulate(np.exp(x - m), dim)) + m
+            return _complex_logcumsumexp(x, dim)
         return np.logaddexp.accumulate(x, dim).astype(input.dtype, copy=False)
+
+
+def _complex_logcumsumexp(x: Any, dim: int) -> Any:
+    """Step by step along the dimension, over whole slices: the imaginary part goes on where a logarithm would wrap."""
+    rows = np.moveaxis(x, dim, 0)
+    out = np.empty_like(rows)
+    for i in range(rows.shape[0]):
+        if not i:
+            out[0] = rows[0]
+            continue
+        a, b = out[i - 1], rows[i]
+        swap = a.real < b.real
+        high, low = np.where(swap, b, a), np.where(swap, a, b)
+        same = (high.real == low.real) & np.isinf(high.real)
+        out[i] = np.where(same, high, high + np.log1p(np.exp(low - high)))
+    return np.moveaxis(out, 0, dim)
 
 
 def _logcumsumexp_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
@@ -249,7 +289,8 @@ def _logcumsumexp_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
     if not input.ndim:
         return g
     if _is_complex(input):
-        return conj(exp(input)) * _reverse_cumsum(g * conj(exp(-out)), dim)
+        m = input.real.amax(dim, True) if isinstance(input, Tensor) else np.max(input.real, dim, keepdims=True)
+        return conj(exp(input - m)) * _reverse_cumsum(g * conj(exp(m - out)), dim)
     pos, neg = _log_part(g, True), _log_part(g, False)
     return exp(_reverse_logcumsumexp(pos - out, dim) + input) - exp(_reverse_logcumsumexp(neg - out, dim) + input)
 
@@ -259,11 +300,13 @@ def _is_complex(x: Any) -> bool:
 
 
 def _log_part(g: Any, positive: bool) -> Any:
+    """The logarithm of the positive (negative) part of a cotangent, the least number where there is none."""
     from .pointwise import log
     from .selection import where
 
+    least = float(np.finfo(g.dtype.np if isinstance(g, Tensor) else g.dtype).min)
     picked = where(g > 0, g, 1.0) if positive else where(g < 0, -g, 1.0)
-    return where(g > 0 if positive else g < 0, log(picked), float("-inf"))
+    return where(g > 0 if positive else g < 0, log(picked), least)
 
 
 def _reverse_logcumsumexp(x: Any, dim: int) -> Any:

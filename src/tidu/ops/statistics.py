@@ -8,6 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..core.broadcast import cast
+from ..core.elementwise import conj
+from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
@@ -21,7 +23,7 @@ __all__ = [
     "corrcoef", "cov", "cumulative_trapezoid", "diff", "dist", "gradient", "median", "nanmedian", "nanquantile", "norm",
     "quantile", "renorm", "trapezoid", "trapz",
 ]  # fmt: skip
-METHODS = "corrcoef cov diff dist median nanmedian nanquantile norm quantile renorm"
+METHODS = "corrcoef cov diff dist median nanmedian nanquantile norm quantile renorm renorm_"
 
 median_result = return_type("median", "values", "indices")
 nanmedian_result = return_type("nanmedian", "values", "indices")
@@ -142,29 +144,23 @@ def _quantile(
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if q._a.size and not ((q._a >= 0) & (q._a <= 1)).all():
+    if q.numel() and hasattr(q, "_a") and not ((q._a >= 0) & (q._a <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    x = input.reshape((-1,)) if dim is None else input.movedim(normalize_dim(dim, input.ndim), -1) if input.ndim else input.reshape((1,))  # fmt: skip
+    x = input.reshape((-1,)) if dim is None else input.movedim(dim, -1) if input.ndim else input.reshape((1,))
     s = x.sort(-1)[0]
     n = s.shape[-1]
-    a = s._a if hasattr(s, "_a") else s.detach()._a
-    nan = np.isnan(a)
-    valid = (n - np.count_nonzero(nan, axis=-1))[..., None]
-    at = np.asarray(q._a).reshape(-1) * np.maximum((valid if ignore_nan else np.full_like(valid, n)) - 1, 0)
+    valid = s.isnan().logical_not().sum(-1, True)
+    last = (valid - 1).clamp(min=0) if ignore_nan else n - 1
+    at = q.reshape((-1,)) * last
     if not ignore_nan:
-        at = np.where(valid < n, n - 1, at)  # NaN is sorted last: pick one
-    at = at.astype(input.dtype.np)
-    if interpolation == "lower":
-        at = np.floor(at)
-    elif interpolation == "higher":
-        at = np.ceil(at)
-    elif interpolation == "nearest":
-        at = np.rint(at)
-    low = np.floor(at).astype(np.int64)
-    r = s.gather(-1, tensor_of(low))
+        at = where(valid < n, float(n - 1), at)  # NaN is sorted last: pick one
+    at = at.to(input.dtype)
+    at = {"lower": at.floor, "higher": at.ceil, "nearest": at.round}.get(interpolation, lambda: at)()
+    low = at.floor()
+    r = s.gather(-1, low.to(dtypes.int64).expand((*s.shape[:-1], at.shape[-1])))
     if interpolation in ("linear", "midpoint"):
-        weight = tensor_of(np.full_like(at, 0.5) if interpolation == "midpoint" else at - low)
-        high = s.gather(-1, tensor_of(np.ceil(at).astype(np.int64)))
+        weight = at - low if interpolation == "linear" else at.new_full(tuple(at.shape), 0.5)
+        high = s.gather(-1, at.ceil().to(dtypes.int64).expand((*s.shape[:-1], at.shape[-1])))
         r = r.lerp(high, weight)
     r = r.squeeze(-1) if q.ndim == 0 else r.movedim(-1, 0)
     if keepdim:
@@ -333,6 +329,11 @@ def _sum_to(x: Any, shape: Ints) -> Any:
     return sum_to(x, shape)
 
 
+def _dist_tangent(t: Any, input: Any, other: Any, out: Any, p: float) -> Any:
+    d = input - other
+    return _norm_tangent(t.expand(tuple(d.shape)), d, out, p, tuple(range(d.ndim)), False)
+
+
 _dist = Op(
     "dist",
     lambda input, other, p: _vector_norm_forward(input - other, p, tuple(range(max(input.ndim, other.ndim))), False),
@@ -345,8 +346,8 @@ _dist = Op(
         ),
     },
     jvp={
-        "input": lambda t, input, other, out, p: sum(t * _dist_partial(input, other, out, p)),
-        "other": lambda t, input, other, out, p: -sum(t * _dist_partial(input, other, out, p)),
+        "input": lambda t, input, other, out, p: _dist_tangent(t, input, other, out, p),
+        "other": lambda t, input, other, out, p: _dist_tangent(-t, input, other, out, p),
     },
     out_arg=False,
 )
@@ -357,20 +358,71 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return _dist.call(input, other, float(p))
 
 
-def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
-    """Sub-tensors along a dimension scaled down to norm `maxnorm` where theirs is greater. Source: torch.renorm."""
+def _factor(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """What every sub-tensor is scaled by."""
+    others = tuple(i for i in range(input.ndim) if i != dim)
+    if isinstance(input, np.ndarray):
+        n = _vector_norm_forward(input, p, others, True)
+        return np.where(n > maxnorm, maxnorm / (n + n.dtype.type(1e-7)), 1).astype(n.dtype)
+    n = vector_norm(input, p, others, True)
+    return where(n > maxnorm, maxnorm / (n + 1e-7), 1.0).to(n.dtype)
+
+
+def _renorm_backward(g: Any, input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """g times the factor, and what comes through the norm that the factor depends on."""
+    others = tuple(i for i in range(input.ndim) if i != dim)
+    n = vector_norm_value(input, p, others)
+    inner = _sum_value(_real(conj(input) * g), others)
+    slope = where(n > maxnorm, -maxnorm / ((n + 1e-7) * (n + 1e-7)), 0.0)
+    return g * _factor(input, p, dim, maxnorm) + _norm_partial(input, n, p, others, True) * (inner * slope)
+
+
+def _renorm_tangent(t: Any, input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    others = tuple(i for i in range(input.ndim) if i != dim)
+    n = vector_norm(input, p, others, True)
+    moved = _norm_tangent(t, input, n, p, others, True)
+    slope = where(n > maxnorm, -maxnorm / ((n + 1e-7) * (n + 1e-7)), 0.0)
+    return t * _factor(input, p, dim, maxnorm) + input * (moved * slope)
+
+
+def vector_norm_value(x: Any, p: float, dims: Ints) -> Any:
+    return _vector_norm_forward(x, p, dims, True) if isinstance(x, np.ndarray) else vector_norm(x, p, dims, True)
+
+
+def _sum_value(x: Any, dims: Ints) -> Any:
+    return np.add.reduce(x, dims, None, None, True) if isinstance(x, np.ndarray) else sum(x, dims, True)
+
+
+def _real(x: Any) -> Any:
+    return x.real
+
+
+_renorm = Op(
+    "renorm",
+    lambda input, p, dim, maxnorm: (input * _factor(input, p, dim, maxnorm)).astype(input.dtype),
+    vjp={"input": _renorm_backward},
+    jvp={"input": _renorm_tangent},
+)
+
+
+def _renorm_args(input: Any, p: float, dim: int, maxnorm: float) -> tuple[Any, ...]:
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if input.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
-    d = normalize_dim(dim, input.ndim)
-    others = tuple(i for i in range(input.ndim) if i != d)
-    n = vector_norm(input, p, others, True)
-    factor = where(n > maxnorm, maxnorm / (n + 1e-7), 1.0)
-    r = input * factor.to(input.dtype)
-    return r if out is None else into("renorm", out, r)
+    return input, float(p), normalize_dim(dim, input.ndim), maxnorm
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
+    """Sub-tensors along a dimension scaled down to norm `maxnorm` where theirs is greater. Source: torch.renorm."""
+    return _renorm.call(*_renorm_args(input, p, dim, maxnorm), out=out)
+
+
+def renorm_(self: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """In-place `renorm`. Source: torch.Tensor.renorm_."""
+    return apply_inplace(_renorm, _renorm_args(self, p, dim, maxnorm))
 
 
 # ------------------------------------------------------------------ covariance
@@ -447,6 +499,9 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     d = normalize_dim(dim, input.ndim)
+    if n == 0:
+        r = input.new_empty(tuple(input.shape)).copy_(input)
+        return r if out is None else into("diff", out, r)
     if prepend is not None or append is not None:
         from .joining import cat
 
@@ -458,15 +513,13 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     for _ in range(min(n, input.shape[d])):
         a, b = x.narrow(d, 1, x.shape[d] - 1), x.narrow(d, 0, x.shape[d] - 1)
         x = a.logical_xor(b) if x.dtype is dtypes.bool_ else a - b
-    if n > input.shape[d]:
-        x = x.narrow(d, 0, 0)
-    if n == 0:
-        x = input.clone() if prepend is None and append is None else input
     return x if out is None else into("diff", out, x)
 
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of y along a dimension by the trapezoidal rule. Source: torch.trapezoid."""
+    if y.dtype is dtypes.bool_ or (x is not None and x.dtype is dtypes.bool_):
+        raise RuntimeError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
     d = normalize_dim(dim, y.ndim)
     n = y.shape[d]
     if n == 0:
@@ -510,10 +563,11 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
 
 def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Estimates of the derivatives along some dimensions by second-order differences. Source: torch.gradient."""
-    dims = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    dims = [normalize_dim(d, input.ndim) for d in dims]
+    dims = list(normalize_dims(dim, input.ndim))
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if spacing is None:
+        spacing = 1
     if isinstance(spacing, (int, float, complex, bool)):
         spacings: list[Any] = [spacing] * len(dims)
     else:
