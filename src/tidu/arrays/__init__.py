@@ -38,6 +38,10 @@ rows.py       softmax and normalisation along an axis
     layer_norm(a, n_axes, weight=None, bias=None, eps=1e-5) -> out, mean, rstd
     layer_norm_backward(g, a, mean, rstd, n_axes, weight=None, need=(True, True, True))
 
+native.py     the same as one native loop for large float32 arrays, where llvmlite is (TIDU_NATIVE=0: nowhere);
+              elementwise.py and rows.py go there by themselves; native_kernels.py has the formulas,
+              native_loops.py the compiler
+
 matmul.py     products
     mm(a, b) -> array                           any ranks, as torch.matmul
     linear(x, w, b=None)                        x @ w.T + b

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tidu.arrays.native import over_elements
 from tidu.arrays.threads import BIG, blocked, exp_scaled, rows_of
 
 __all__ = [
@@ -34,12 +35,19 @@ _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 _2_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 
 
-def run(kernel: Kernel, scratch: int, *ins: np.ndarray) -> np.ndarray:
-    """kernel(*ins, out, *scratch) over arrays of one shape, with a new `out` of their dtype."""
+def run(kernel: Kernel, scratch: int, *ins: np.ndarray, native: str = "") -> np.ndarray:
+    """kernel(*ins, out, *scratch) over arrays of one shape, with a new `out` of their dtype.
+
+    `native` names the kernel of native.py that does the same to large float32 arrays.
+    """
     a = ins[0]
     dtype = a.dtype
     if a.size > BIG:
         rows, back = rows_of(*ins)
+        if native and dtype == _FLOAT32:
+            out = np.empty(a.size, dtype)
+            if over_elements(native, rows, out):
+                return back(out)
         half = _FLOAT32 if dtype.itemsize == 2 else None
         return back(blocked(kernel, rows, np.empty(a.size, dtype), scratch, half))
     if dtype.itemsize == 2:  # float16, bfloat16
@@ -107,7 +115,7 @@ def _sigmoid(x: np.ndarray, out: np.ndarray) -> None:
 
 def sigmoid(a: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-a)). Source: torch.sigmoid."""
-    return run(_sigmoid, 0, a)
+    return run(_sigmoid, 0, a, native="sigmoid")
 
 
 def _sigmoid_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
@@ -129,7 +137,7 @@ def _silu(x: np.ndarray, out: np.ndarray) -> None:
 
 def silu(a: np.ndarray) -> np.ndarray:
     """a * sigmoid(a). Source: torch.nn.functional.silu."""
-    return run(_silu, 0, a)
+    return run(_silu, 0, a, native="silu")
 
 
 def _silu_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray, s: np.ndarray) -> None:
@@ -143,7 +151,7 @@ def _silu_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray, s: np.ndarray)
 
 def silu_backward(g: np.ndarray, a: np.ndarray) -> np.ndarray:
     """g * s * (1 + a * (1 - s)) with s = sigmoid(a)."""
-    return run(_silu_backward, 1, g, a)
+    return run(_silu_backward, 1, g, a, native="silu_backward")
 
 
 def softplus(a: np.ndarray, beta: float = 1.0, threshold: float = 20.0) -> np.ndarray:
@@ -189,7 +197,7 @@ _ERF = (
 )  # fmt: skip
 # The same for the normal distribution's Phi(x) = (1 + tanh(x * P(x*x))) / 2, where the largest absolute error
 # counts and one degree less will do: atanh(erf(x / sqrt(2))) = x * P(x*x).
-_PHI = tuple(
+ATANH_ERF = tuple(
     c * math.sqrt(0.5) * 0.5**k
     for k, c in enumerate(
         (1.128379225730896, 0.10276840627193451, -0.00018954937695525587, -0.0006219997303560376,
@@ -241,7 +249,7 @@ def _two_phi(x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:
     """out = 2 Phi(x) = 1 + erf(x / sqrt 2), u = x * x."""
     _mul(x, x, u)
     if x.dtype.itemsize == 4:
-        _horner(u, _PHI, out)
+        _horner(u, ATANH_ERF, out)
         _mul(out, x, out)
         _tanh(out, out)
     else:
@@ -307,9 +315,13 @@ def gelu(a: np.ndarray, approximate: str = "none") -> np.ndarray:
 
     Source: torch.nn.functional.gelu.
     """
-    return run(_gelu_tanh, 0, a) if approximate == "tanh" else run(_gelu, 1, a)
+    if approximate == "tanh":
+        return run(_gelu_tanh, 0, a)
+    return run(_gelu, 1, a, native="gelu")
 
 
 def gelu_backward(g: np.ndarray, a: np.ndarray, approximate: str = "none") -> np.ndarray:
     """g times gelu's derivative at `a`: Phi(a) + a * phi(a), or that of the "tanh" form."""
-    return run(_gelu_tanh_backward, 2, g, a) if approximate == "tanh" else run(_gelu_backward, 1, g, a)
+    if approximate == "tanh":
+        return run(_gelu_tanh_backward, 2, g, a)
+    return run(_gelu_backward, 1, g, a, native="gelu_backward")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tidu.arrays.native import address, count_pieces, over_pieces, over_rows
+from tidu.arrays.native import kernel as kernel_of
 from tidu.arrays.threads import one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
@@ -131,6 +133,10 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
     if a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
+        if inner == 1 and a.size > _SHARED and a.dtype == _FLOAT32:
+            rows = [np.ascontiguousarray(x).reshape(shape) for x in ins]
+            if over_rows(kernel.__name__.lstrip("_"), rows, out.reshape(shape)):
+                return out
         _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], a.dtype.itemsize == 2)
     return out
 
@@ -265,6 +271,10 @@ def layer_norm(
     out = np.empty(a.shape, a.dtype)
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
+    tail = (1,) * n_axes
+    if a.size > _SHARED and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
+        return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
+
     def kernel(x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, y: np.ndarray) -> None:
         if x.size > _SHARED:  # to read one cold array while another is written costs no more than the writing
             np.copyto(y, x)
@@ -286,8 +296,58 @@ def layer_norm(
     else:
         mean[...] = 0 if n else np.nan
         rstd[...] = np.nan
-    tail = (1,) * n_axes
     return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
+
+
+def _native_layer_norm(
+    a: np.ndarray, w: Any, b: Any, out: np.ndarray, mean: np.ndarray, rstd: np.ndarray, eps: float
+) -> bool:
+    function = kernel_of("layer_norm")
+    if function is None:
+        return False
+    rows = len(mean)
+    n = a.size // rows
+    w, b = np.ones(n, a.dtype) if w is None else w, np.zeros(n, a.dtype) if b is None else b
+    w, b = np.ascontiguousarray(w), np.ascontiguousarray(b)
+    x, y, m, r = np.ascontiguousarray(a).reshape(rows, n), out.reshape(rows, n), mean, rstd
+
+    def run(lo: int, count: int, _: int) -> None:
+        function(
+            address(x[lo]),
+            address(w),
+            address(b),
+            address(y[lo]),
+            address(m[lo]),
+            address(r[lo]),
+            count,
+            n,
+            eps,
+        )
+
+    over_pieces(rows, n, run)
+    return True
+
+
+def _native_layer_norm_backward(
+    g: np.ndarray, a: np.ndarray, mean: np.ndarray, rstd: np.ndarray, w: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    function = kernel_of("layer_norm_backward")
+    if function is None:
+        return None
+    rows, n = g.shape
+    g, x = np.ascontiguousarray(g), np.ascontiguousarray(a)
+    w = np.ones(n, a.dtype) if w is None else np.ascontiguousarray(w)
+    mean, rstd = np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
+    ga = np.empty((rows, n), a.dtype)
+    pieces = count_pieces(rows, n)
+    gw, gb = np.zeros((pieces, n), a.dtype), np.zeros((pieces, n), a.dtype)
+
+    def run(lo: int, count: int, i: int) -> None:
+        arrays = (g[lo], x[lo], mean[lo], rstd[lo], w, ga[lo], gw[i], gb[i])
+        function(*map(address, arrays), count, n)
+
+    over_pieces(rows, n, run)
+    return ga, _add_reduce(gw, 0), _add_reduce(gb, 0)
 
 
 def layer_norm_backward(
@@ -309,6 +369,17 @@ def layer_norm_backward(
     work = _FLOAT32 if half else a.dtype
     w = None if weight is None else weight.reshape(n).astype(work, copy=False)
     need_a, need_w, need_b = need
+    shape = a.shape[lead:]
+    if a.size > _SHARED and a.dtype == _FLOAT32 and need_a:
+        flat = (g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1))
+        done = _native_layer_norm_backward(*flat, w)
+        if done is not None:
+            gx, gw, gb = done
+            return (
+                gx.reshape(a.shape),
+                gw.reshape(shape) if need_w else None,
+                gb.reshape(shape) if need_b else None,
+            )
     ga = np.empty(a.shape, a.dtype) if need_a else None
     parts: dict[int, tuple[Any, Any]] = {}
 
@@ -343,7 +414,6 @@ def layer_norm_backward(
     if a.size:
         ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
         _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
-    shape = a.shape[lead:]
 
     def total(k: int) -> np.ndarray:
         if not parts:

@@ -1,0 +1,103 @@
+"""Native loops for what NumPy must do in many passes, where llvmlite is installed (the `compile` extra).
+
+Softmax, layer norm and the smooth activations read memory once and write it once here, in float32, sixteen
+elements at a time. Each kernel is built as LLVM IR by the few lines of Python that describe it and compiled the
+first time a large array needs it, in some hundredths of a second. Without llvmlite, or with TIDU_NATIVE=0 in the
+environment, `kernel` gives None and the caller takes the NumPy route.
+
+A kernel is called with addresses and lengths, lets go of the interpreter's lock, and is cut over the threads by its
+caller. Sums run in sixteen lanes which are added up in a fixed order.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tidu.arrays.native_loops import Compiler
+from tidu.arrays.threads import parallel, step_of
+
+__all__ = ["address", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
+
+_PIECE = 1 << 17  # elements that a thread takes at a time
+
+
+def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
+    """Run a kernel (*ins, out, n) on contiguous rows of one length, cut over the threads; False if there is none."""
+    function = kernel(name)
+    if function is None:
+        return False
+    n = out.size
+    step = step_of(n, _PIECE)
+    places = [address(a) for a in (*ins, out)]
+
+    def run(i: int) -> None:
+        lo = i * step
+        function(*[p + 4 * lo for p in places], min(step, n - lo))
+
+    parallel(run, -(-n // step))
+    return True
+
+
+def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
+    """Run a kernel (*ins, out, rows, n) on contiguous matrices of one shape; False if there is none."""
+    function = kernel(name)
+    if function is None:
+        return False
+    places = [address(a) for a in (*ins, out)]
+    rows, n = out.shape
+
+    def run(lo: int, count: int, _: int) -> None:
+        function(*[p + 4 * lo * n for p in places], count, n)
+
+    over_pieces(rows, n, run)
+    return True
+
+
+def over_pieces(rows: int, n: int, run: Callable[[int, int, int], None]) -> None:
+    """run(first row, number of rows, number of the piece) over the pieces of a (rows, n) matrix."""
+    step = _rows_a_piece(rows, n)
+    parallel(lambda i: run(i * step, min(step, rows - i * step), i), count_pieces(rows, n))
+
+
+def count_pieces(rows: int, n: int) -> int:
+    """How many pieces over_pieces makes."""
+    return -(-rows // _rows_a_piece(rows, n))
+
+
+def _rows_a_piece(rows: int, n: int) -> int:
+    return step_of(rows, max(1, _PIECE // n), 1)
+
+
+def address(a: np.ndarray) -> int:
+    """Where the first element lies."""
+    place: int = a.__array_interface__["data"][0]
+    return place
+
+
+@functools.cache
+def kernel(name: str) -> Callable[..., None] | None:
+    """The compiled kernel of this name, or None if there can be none."""
+    llvm = _llvm()
+    if llvm is None:
+        return None
+    from tidu.arrays.native_kernels import KERNELS
+
+    signature, build = KERNELS[name]
+    try:
+        return llvm.compile(name, signature, build)
+    except RuntimeError:  # an LLVM that speaks another dialect
+        return None
+
+
+@functools.cache
+def _llvm() -> Compiler | None:
+    if os.environ.get("TIDU_NATIVE", "1") == "0":
+        return None
+    try:
+        return Compiler()
+    except (ImportError, OSError, RuntimeError):
+        return None

@@ -1,0 +1,268 @@
+"""The kernels of native.py: what each computes, step by step.
+
+A kernel of rows takes (*inputs, output, number of rows, their length), a kernel of elements (*inputs, output, length).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from tidu.arrays.elementwise import ATANH_ERF
+from tidu.arrays.native_loops import Lanes, Loops, Value
+
+__all__ = ["KERNELS"]
+
+
+def _exp(x: Value) -> Value:
+    """exp by 2**n * P(r), n the nearest integer to x / log 2; denormal results included. Within 1.5 ulp."""
+    loops = x.loops
+    b = loops.builder
+    x = x.where_above(-104.0, -104.0).where_below(89.0, 89.0)
+    magic = 12582912.0  # 1.5 * 2**23: added to a small number, it leaves the nearest integer in the low bits
+    shifted = x.times_plus(1 / math.log(2), magic)
+    n = shifted - magic
+    r = n.times_plus(-0.693359375, x)  # log 2 in two parts, the first of few bits
+    r = n.times_plus(2.12194440e-4, r)
+    p = loops.spread(_EXP[-1])
+    for c in _EXP[-2::-1]:
+        p = p.times_plus(r, c)
+    integer = b.sub(b.bitcast(shifted.raw, loops.ints), loops.integers(0x4B400000))
+    half = b.ashr(integer, loops.integers(1))
+    for part in (half, b.sub(integer, half)):  # two factors, so that each is a normal number
+        bits = b.shl(b.add(part, loops.integers(127)), loops.integers(23))
+        p = p * Value(loops, b.bitcast(bits, loops.vector))
+    return p
+
+
+# exp(r) on [-log(2)/2, log(2)/2] = 1 + r + r**2/2 + ...: Taylor's terms up to the 7th are exact to float32 there.
+_EXP = [1 / math.factorial(k) for k in range(8)]
+
+
+def _log(x: Value) -> Value:
+    """log of a normal positive number or NaN: exponent * log 2 + log(m), m between sqrt(1/2) and sqrt(2)."""
+    loops = x.loops
+    b = loops.builder
+    bits = b.sub(b.bitcast(x.raw, loops.ints), loops.integers(0x3F3504F3))  # those of sqrt(1/2)
+    exponent = Value(loops, b.sitofp(b.ashr(bits, loops.integers(23)), loops.vector))
+    mantissa = b.add(b.and_(bits, loops.integers(0x7FFFFF)), loops.integers(0x3F3504F3))
+    m = Value(loops, b.bitcast(mantissa, loops.vector))
+    t = (m - 1.0) / (m + 1.0)  # log(m) = 2 * atanh(t)
+    u = t * t
+    p = loops.spread(2 / 9)
+    for k in (7, 5, 3):
+        p = p.times_plus(u, 2 / k)
+    small = (t * u).times_plus(p, t + t)
+    return exponent.times_plus(0.693359375, exponent.times_plus(-2.12194440e-4, small)) + (x - x)
+
+
+def _largest(a: Value, b: Value) -> Value:
+    return a.where_above(b, b)
+
+
+def _row_maximum(k: Loops, x: Any, n: Any) -> Value:
+    low = -math.inf
+    (m,) = k.vectors(n, [k.spread(low)], lambda at, m: [_largest(at.load(x, low), m)])
+    return k.total(m, _largest)
+
+
+def _sum(k: Loops, x: Value) -> Value:
+    return k.total(x, lambda a, b: a + b)
+
+
+def _softmax(k: Loops) -> None:
+    x, out, rows, n = k.arguments
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        xr, yr = k.at(x, start), k.at(out, start)
+        m = k.spread(_row_maximum(k, xr, n))
+
+        def exponentials(at: Lanes, s: Value) -> list[Value]:
+            e = _exp(at.load(xr, -math.inf) - m)
+            at.store(e, yr)
+            return [s + e]
+
+        (s,) = k.vectors(n, [k.spread(0.0)], exponentials)
+        scale = k.spread(1.0 / _sum(k, s))
+
+        def scaled(at: Lanes) -> list[Value]:
+            at.store(at.load(yr) * scale, yr)
+            return []
+
+        k.vectors(n, [], scaled)
+
+    k.rows(rows, row)
+
+
+def _softmax_backward(k: Loops) -> None:
+    g, y, out, rows, n = k.arguments
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        gr, yr, zr = k.at(g, start), k.at(y, start), k.at(out, start)
+        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [at.load(gr).times_plus(at.load(yr), s)])
+        dot = k.spread(_sum(k, s))
+
+        def result(at: Lanes) -> list[Value]:
+            at.store((at.load(gr) - dot) * at.load(yr), zr)
+            return []
+
+        k.vectors(n, [], result)
+
+    k.rows(rows, row)
+
+
+def _log_softmax(k: Loops) -> None:
+    x, out, rows, n = k.arguments
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        xr, yr = k.at(x, start), k.at(out, start)
+        m = k.spread(_row_maximum(k, xr, n))
+        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + _exp(at.load(xr, -math.inf) - m)])
+        log = _log(k.spread(_sum(k, s)))
+
+        def result(at: Lanes) -> list[Value]:
+            at.store(at.load(xr) - m - log, yr)
+            return []
+
+        k.vectors(n, [], result)
+
+    k.rows(rows, row)
+
+
+def _log_softmax_backward(k: Loops) -> None:
+    g, y, out, rows, n = k.arguments
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        gr, yr, zr = k.at(g, start), k.at(y, start), k.at(out, start)
+        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + at.load(gr)])
+        total = k.spread(_sum(k, s))
+
+        def result(at: Lanes) -> list[Value]:
+            at.store(at.load(gr) - _exp(at.load(yr)) * total, zr)
+            return []
+
+        k.vectors(n, [], result)
+
+    k.rows(rows, row)
+
+
+def _layer_norm(k: Loops) -> None:
+    x, w, b, out, mean, rstd, rows, n, eps = k.arguments
+    count = k.scalar(k.builder.sitofp(n, k.single))
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        xr, yr = k.at(x, start), k.at(out, start)
+        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + at.load(xr)])
+        middle = _sum(k, s) / count
+        m = k.spread(middle)
+
+        def deviations(at: Lanes, s: Value) -> list[Value]:
+            d = at.load(xr) - m
+            if at.mask is not None:  # past the end there is none
+                d = Value(k, k.builder.select(at.mask, d.raw, k.constant(k.vector, 0.0)))
+            return [d.times_plus(d, s)]
+
+        (s,) = k.vectors(n, [k.spread(0.0)], deviations)
+        scale = 1.0 / (_sum(k, s) / count + k.scalar(eps)).call("llvm.sqrt")
+        k.builder.store(middle.raw, k.at(mean, i))
+        k.builder.store(scale.raw, k.at(rstd, i))
+        r = k.spread(scale)
+
+        def result(at: Lanes) -> list[Value]:
+            at.store(((at.load(xr) - m) * r).times_plus(at.load(w), at.load(b)), yr)
+            return []
+
+        k.vectors(n, [], result)
+
+    k.rows(rows, row)
+
+
+def _layer_norm_backward(k: Loops) -> None:
+    """gx, and gw and gb added to."""
+    g, x, mean, rstd, w, gx, gw, gb, rows, n = k.arguments
+    count = k.scalar(k.builder.sitofp(n, k.single))
+
+    def row(i: Any) -> None:
+        start = k.builder.mul(i, n)
+        gr, xr, zr = k.at(g, start), k.at(x, start), k.at(gx, start)
+        m = k.spread(k.scalar(k.builder.load(k.at(mean, i))))
+        r = k.spread(k.scalar(k.builder.load(k.at(rstd, i))))
+
+        def sums(at: Lanes, s: Value, t: Value) -> list[Value]:
+            cotangent = at.load(gr)
+            z = (at.load(xr) - m) * r
+            at.store(cotangent.times_plus(z, at.load(gw)), gw)
+            at.store(cotangent + at.load(gb), gb)
+            h = cotangent * at.load(w)
+            return [s + h, h.times_plus(z, t)]
+
+        s, t = k.vectors(n, [k.spread(0.0), k.spread(0.0)], sums)
+        h_mean, hz_mean = k.spread(_sum(k, s) / count), k.spread(_sum(k, t) / count)
+
+        def result(at: Lanes) -> list[Value]:
+            z = (at.load(xr) - m) * r
+            at.store((at.load(gr) * at.load(w) - h_mean - z * hz_mean) * r, zr)
+            return []
+
+        k.vectors(n, [], result)
+
+    k.rows(rows, row)
+
+
+def _map(f: Callable[..., Value]) -> Callable[[Loops], None]:
+    """A kernel (*inputs, out, n) with out = f(*inputs), element by element."""
+
+    def build(k: Loops) -> None:
+        *ins, out, n = k.arguments
+
+        def step(at: Lanes) -> list[Value]:
+            at.store(f(*[at.load(p) for p in ins]), out)
+            return []
+
+        k.vectors(n, [], step)
+
+    return build
+
+
+def _sigmoid(x: Value) -> Value:
+    return 1.0 / (_exp(-x) + 1.0)
+
+
+def _silu_backward(g: Value, x: Value) -> Value:
+    s = _sigmoid(x)
+    return g * s * (1.0 - s).times_plus(x, 1.0)
+
+
+def _phi(x: Value) -> Value:
+    """The normal distribution's Phi: the sigmoid of 2 * atanh(erf(x / sqrt 2))."""
+    u = x * x
+    p = x.loops.spread(2 * ATANH_ERF[-1])
+    for c in ATANH_ERF[-2::-1]:
+        p = p.times_plus(u, 2 * c)
+    return _sigmoid(x * p)
+
+
+def _gelu_backward(g: Value, x: Value) -> Value:
+    density = _exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    return g * x.times_plus(density, _phi(x))
+
+
+KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
+    "softmax": ("ppnn", _softmax),
+    "softmax_backward": ("pppnn", _softmax_backward),
+    "log_softmax": ("ppnn", _log_softmax),
+    "log_softmax_backward": ("pppnn", _log_softmax_backward),
+    "layer_norm": ("ppppppnnf", _layer_norm),
+    "layer_norm_backward": ("ppppppppnn", _layer_norm_backward),
+    "sigmoid": ("ppn", _map(_sigmoid)),
+    "silu": ("ppn", _map(lambda x: x * _sigmoid(x))),
+    "silu_backward": ("pppn", _map(_silu_backward)),
+    "gelu": ("ppn", _map(lambda x: x * _phi(x))),
+    "gelu_backward": ("pppn", _map(_gelu_backward)),
+}

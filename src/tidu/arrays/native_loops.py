@@ -1,0 +1,270 @@
+"""A small language for loops over vectors of floats, written as Python and compiled by LLVM.
+
+`Loops` writes loops into an LLVM function, `Value` is a float or a vector of floats in it with Python's operators,
+and `Compiler` makes the function callable. llvmlite is imported when the first `Compiler` is made.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["WIDTH", "Compiler", "Lanes", "Loops", "Value"]
+
+WIDTH = 16  # floats in a vector; LLVM makes several registers of it where the machine's are shorter
+
+
+class Compiler:
+    """llvmlite, set up for this machine."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as binding
+        import llvmlite.ir as ir
+
+        self.binding, self.ir = binding, ir
+        if hasattr(binding, "initialize"):
+            try:
+                binding.initialize()
+            except RuntimeError:  # newer versions do it by themselves, and say so
+                pass
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        target = binding.Target.from_default_triple()
+        self.machine = target.create_target_machine(
+            cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=3
+        )
+        self.engines: list[Any] = []  # they own the code
+
+    def compile(self, name: str, signature: str, build: Callable[[Loops], None]) -> Callable[..., None]:
+        """A function of pointers (p), int64 (n) and float (f) arguments, as the signature says."""
+        ir = self.ir
+        module = ir.Module(name)
+        module.triple = self.binding.get_default_triple()
+        single, whole = ir.FloatType(), ir.IntType(64)
+        types = {"p": single.as_pointer(), "n": whole, "f": single}
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [types[c] for c in signature]), name)
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        build(Loops(ir, module, builder, function.args))
+        builder.ret_void()
+        parsed = self.binding.parse_assembly(str(module))
+        parsed.verify()
+        engine = self.binding.create_mcjit_compiler(parsed, self.machine)
+        engine.finalize_object()
+        self.engines.append(engine)
+        c_types = {"p": ctypes.c_void_p, "n": ctypes.c_int64, "f": ctypes.c_float}
+        prototype = ctypes.CFUNCTYPE(None, *[c_types[c] for c in signature])
+        return prototype(engine.get_function_address(name))
+
+
+class Value:
+    """A vector or scalar of floats with Python's operators; plain numbers take the other's type."""
+
+    __slots__ = ("loops", "raw")
+
+    def __init__(self, loops: Loops, raw: Any) -> None:
+        self.loops, self.raw = loops, raw
+
+    def _of(self, x: Any) -> Any:
+        return x.raw if isinstance(x, Value) else self.loops.constant(self.raw.type, x)
+
+    def __add__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fadd(self.raw, self._of(x)))
+
+    def __radd__(self, x: Any) -> Value:
+        return self + x
+
+    def __sub__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fsub(self.raw, self._of(x)))
+
+    def __rsub__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fsub(self._of(x), self.raw))
+
+    def __mul__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fmul(self.raw, self._of(x)))
+
+    def __rmul__(self, x: Any) -> Value:
+        return self * x
+
+    def __truediv__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fdiv(self.raw, self._of(x)))
+
+    def __rtruediv__(self, x: Any) -> Value:
+        return Value(self.loops, self.loops.builder.fdiv(self._of(x), self.raw))
+
+    def __neg__(self) -> Value:
+        return -0.0 - self
+
+    def times_plus(self, x: Any, y: Any) -> Value:
+        """self * x + y, rounded once where the machine can."""
+        arguments = [self.raw, self._of(x), self._of(y)]
+        return Value(self.loops, self.loops.intrinsic("llvm.fmuladd", arguments))
+
+    def where_above(self, bound: Any, other: Any) -> Value:
+        """self where it is above `bound` or NaN, else `other`."""
+        builder = self.loops.builder
+        above = builder.fcmp_unordered(">", self.raw, self._of(bound))
+        return Value(self.loops, builder.select(above, self.raw, self._of(other)))
+
+    def where_below(self, bound: Any, other: Any) -> Value:
+        """self where it is below `bound` or NaN, else `other`."""
+        builder = self.loops.builder
+        below = builder.fcmp_unordered("<", self.raw, self._of(bound))
+        return Value(self.loops, builder.select(below, self.raw, self._of(other)))
+
+    def call(self, intrinsic: str) -> Value:
+        return Value(self.loops, self.loops.intrinsic(intrinsic, [self.raw]))
+
+
+class Loops:
+    """Writes loops over vectors of floats into a function."""
+
+    def __init__(self, ir: Any, module: Any, builder: Any, arguments: Sequence[Any]) -> None:
+        self.ir, self.module, self.builder, self.arguments = ir, module, builder, arguments
+        self.single, self.int = ir.FloatType(), ir.IntType(64)
+        self.vector = ir.VectorType(self.single, WIDTH)
+        self.ints = ir.VectorType(ir.IntType(32), WIDTH)
+
+    def constant(self, type_: Any, x: float) -> Any:
+        x = float(np.float32(x))
+        return self.ir.Constant(type_, [x] * WIDTH if type_ == self.vector else x)
+
+    def integers(self, x: int) -> Any:
+        """A vector of int32, the same in all lanes."""
+        return self.ir.Constant(self.ints, [x] * WIDTH)
+
+    def spread(self, x: Any) -> Value:
+        """A vector with this scalar or number in all lanes."""
+        if not isinstance(x, Value):
+            return Value(self, self.constant(self.vector, x))
+        return Value(self, self._spread(x.raw, self.vector))
+
+    def _spread(self, scalar: Any, vector: Any) -> Any:
+        nothing = self.ir.Constant(vector, self.ir.Undefined)
+        one = self.builder.insert_element(nothing, scalar, self.ir.Constant(self.ir.IntType(32), 0))
+        zeros = self.ir.Constant(self.ints, [0] * WIDTH)
+        return self.builder.shuffle_vector(one, nothing, zeros)
+
+    def scalar(self, x: Any) -> Value:
+        return Value(self, x)
+
+    def intrinsic(self, name: str, arguments: Sequence[Any]) -> Any:
+        """One of LLVM's functions, of floats like its first argument."""
+        type_ = arguments[0].type
+        name += f".v{WIDTH}f32" if type_ == self.vector else ".f32"
+        function = self.module.globals.get(name)
+        if function is None:
+            function = self.ir.Function(
+                self.module, self.ir.FunctionType(type_, [type_] * len(arguments)), name
+            )
+        return self.builder.call(function, arguments)
+
+    def loop(
+        self, stop: Any, step: int, carried: Sequence[Value], body: Callable[..., Sequence[Value]]
+    ) -> list[Value]:
+        """for i in range(0, stop, step): carried = body(i, *carried). The last step may not be a whole one: it is
+        for the caller to pass a `stop` that is a multiple."""
+        return self._loop(self.ir.Constant(self.int, 0), stop, step, carried, body)
+
+    def _loop(self, start: Any, stop: Any, step: int, carried: Sequence[Value], body: Any) -> list[Value]:
+        b = self.builder
+        before = b.block
+        head, inside, after = (b.append_basic_block() for _ in range(3))
+        b.branch(head)
+        b.position_at_end(head)
+        i = b.phi(self.int)
+        phis = [b.phi(c.raw.type) for c in carried]
+        i.add_incoming(start, before)
+        for phi, c in zip(phis, carried, strict=True):
+            phi.add_incoming(c.raw, before)
+        b.cbranch(b.icmp_signed("<", i, stop), inside, after)
+        b.position_at_end(inside)
+        results = body(i, *[Value(self, phi) for phi in phis])
+        following = b.add(i, self.ir.Constant(self.int, step))
+        i.add_incoming(following, b.block)
+        for phi, r in zip(phis, results or (), strict=True):
+            phi.add_incoming(r.raw, b.block)
+        b.branch(head)
+        b.position_at_end(after)
+        return [Value(self, phi) for phi in phis]
+
+    def vectors(self, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
+        """carried = body(lanes, *carried) for whole vectors and then, if there is one, for the short rest."""
+        b = self.builder
+        width = self.ir.Constant(self.int, WIDTH)
+        whole = b.mul(b.sdiv(n, width), width)
+        done = self.loop(whole, WIDTH, carried, lambda i, *c: body(Lanes(self, i, None), *c))
+
+        def rest(i: Any, *c: Value) -> Sequence[Value]:
+            left = b.trunc(b.sub(n, i), self.ir.IntType(32))
+            lanes = self.ir.Constant(self.ints, list(range(WIDTH)))
+            return body(Lanes(self, i, b.icmp_signed("<", lanes, self._spread(left, self.ints))), *c)
+
+        return self._loop(whole, n, WIDTH, done, rest)
+
+    def rows(self, count: Any, body: Callable[[Any], None]) -> None:
+        def one(i: Any) -> Sequence[Value]:
+            body(i)
+            return ()
+
+        self.loop(count, 1, (), one)
+
+    def total(self, x: Value, combine: Callable[[Value, Value], Value]) -> Value:
+        """All lanes combined, by halves."""
+        raw, n = x.raw, WIDTH
+        index = self.ir.IntType(32)
+        while n > 1:
+            n //= 2
+            low, high = (
+                self.builder.shuffle_vector(
+                    raw, raw, self.ir.Constant(self.ir.VectorType(index, n), [k + first for k in range(n)])
+                )
+                for first in (0, n)
+            )
+            raw = combine(Value(self, low), Value(self, high)).raw
+        return Value(self, self.builder.extract_element(raw, self.ir.Constant(index, 0)))
+
+    def at(self, pointer: Any, i: Any) -> Any:
+        return self.builder.gep(pointer, [i])
+
+
+class Lanes:
+    """Where a step of `vectors` reads and writes: at element `i` of a row, under a mask in the last step."""
+
+    def __init__(self, loops: Loops, i: Any, mask: Any) -> None:
+        self.loops, self.i, self.mask = loops, i, mask
+
+    def _place(self, pointer: Any) -> Any:
+        b = self.loops.builder
+        return b.bitcast(b.gep(pointer, [self.i]), self.loops.vector.as_pointer())
+
+    def _masked(self, what: str, types: Sequence[Any], result: Any) -> Any:
+        ir, vector = self.loops.ir, self.loops.vector
+        name = f"llvm.masked.{what}.v{WIDTH}f32.p0"
+        function = self.loops.module.globals.get(name)
+        if function is None:
+            types = [*types, ir.VectorType(ir.IntType(1), WIDTH)] + ([vector] if what == "load" else [])
+            function = ir.Function(self.loops.module, ir.FunctionType(result, types), name)
+        return function
+
+    def load(self, pointer: Any, other: float = 0.0) -> Value:
+        """Sixteen elements; those past the end read as `other`."""
+        loops = self.loops
+        if self.mask is None:
+            return Value(loops, loops.builder.load(self._place(pointer), align=4))
+        ir, vector = loops.ir, loops.vector
+        function = self._masked("load", [vector.as_pointer(), ir.IntType(32)], vector)
+        rest = loops.constant(vector, other)
+        arguments = [self._place(pointer), ir.Constant(ir.IntType(32), 4), self.mask, rest]
+        return Value(loops, loops.builder.call(function, arguments))
+
+    def store(self, x: Value, pointer: Any) -> None:
+        loops = self.loops
+        if self.mask is None:
+            loops.builder.store(x.raw, self._place(pointer), align=4)
+            return
+        ir, vector = loops.ir, loops.vector
+        function = self._masked("store", [vector, vector.as_pointer(), ir.IntType(32)], ir.VoidType())
+        loops.builder.call(function, [x.raw, self._place(pointer), ir.Constant(ir.IntType(32), 4), self.mask])

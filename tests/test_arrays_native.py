@@ -1,0 +1,202 @@
+"""The native kernels, where llvmlite is installed, against float64 and the NumPy route; and without llvmlite."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import special
+
+from tidu.arrays import elementwise, native, rows
+from tidu.arrays.threads import BIG
+
+needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
+
+
+def normal(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
+
+
+def elements(name: str, *ins: np.ndarray) -> np.ndarray:
+    out = np.full(ins[0].size + 1, 7.0, np.float32)
+    assert native.over_elements(name, [np.ascontiguousarray(a) for a in ins], out[:-1])
+    assert out[-1] == 7  # nothing is written past the end
+    return out[:-1]
+
+
+def matrix(name: str, *ins: np.ndarray) -> np.ndarray:
+    out = np.full(ins[0].size + 1, 7.0, np.float32)
+    assert native.over_rows(name, [np.ascontiguousarray(a) for a in ins], out[:-1].reshape(ins[0].shape))
+    assert out[-1] == 7
+    return out[:-1].reshape(ins[0].shape)
+
+
+@needs_llvmlite
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 33, 4099, BIG + 5])
+def test_elements_of_every_length(n: int) -> None:
+    x, g = normal(n, scale=3), normal(n, seed=1)
+    x64, g64 = x.astype(np.float64), g.astype(np.float64)
+    s, cdf = special.expit(x64), special.ndtr(x64)
+    pdf = np.exp(-x64 * x64 / 2) / np.sqrt(2 * np.pi)
+    near = {"rtol": 1e-6, "atol": 2e-7}
+    np.testing.assert_allclose(elements("sigmoid", x), s, rtol=1e-6)
+    np.testing.assert_allclose(elements("silu", x), x64 * s, rtol=1e-6)
+    np.testing.assert_allclose(elements("gelu", x), x64 * cdf, **near)
+    np.testing.assert_allclose(elements("silu_backward", g, x), g64 * s * (1 + x64 * (1 - s)), **near)
+    np.testing.assert_allclose(elements("gelu_backward", g, x), g64 * (cdf + x64 * pdf), rtol=1e-6, atol=1e-6)
+
+
+@needs_llvmlite
+def test_exp_over_the_whole_range() -> None:
+    # softmax of a row (x, 0) with x <= 0 is (e, 1) / (1 + e): its first element over its second is exp(x).
+    x = np.concatenate([np.linspace(-103, 0, 100_001), [-200.0, -np.inf, -0.0, -1e-30]]).astype(np.float32)
+    p = matrix("softmax", np.stack([x, np.zeros_like(x)], 1))
+    exact = np.exp(x.astype(np.float64))
+    normal_range = exact > 1.2e-38
+    np.testing.assert_allclose((p[:, 0] / p[:, 1])[normal_range], exact[normal_range], rtol=4e-7)
+    np.testing.assert_allclose(p[:, 0], exact / (1 + exact), rtol=4e-7, atol=1.5e-45)
+
+
+@needs_llvmlite
+def test_log_of_every_sum() -> None:
+    # log_softmax of n zeros is -log(n).
+    for n in [*range(1, 40), 63, 64, 65, 127, 1000, 4096, 100_003]:
+        got = matrix("log_softmax", np.zeros((2, n), np.float32))
+        np.testing.assert_allclose(got, -np.log(n), rtol=2e-7, atol=1e-9)
+
+
+@needs_llvmlite
+def test_special_arguments() -> None:
+    x = np.array([0.0, -0.0, 3e4, -3e4, np.inf, -np.inf, np.nan, 88.9, -88.9, -100.0], np.float32)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            elements("sigmoid", x), special.expit(x.astype(np.float64)), rtol=1e-6, atol=1e-38
+        )
+        finite = np.isfinite(x)
+        np.testing.assert_allclose(
+            elements("silu", x)[finite], elementwise.silu(x)[finite], rtol=2e-6, atol=1e-35
+        )
+        np.testing.assert_allclose(
+            elements("gelu", x)[finite], elementwise.gelu(x)[finite], rtol=1e-6, atol=1e-6
+        )
+        assert np.isnan(elements("gelu", x)[6]) and elements("gelu", x)[4] == np.inf
+
+
+@needs_llvmlite
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 2), (5, 10), (4, 16), (7, 31), (2, 70_000), (3000, 100), (100_000, 3)]
+)
+def test_rows_of_every_length(shape) -> None:
+    for scale, offset in ((1, 0), (40, 0), (1, 1000)):
+        x, g = normal(*shape, scale=scale) + np.float32(offset), normal(*shape, seed=1)
+        x64, g64 = x.astype(np.float64), g.astype(np.float64)
+        p, lp = special.softmax(x64, 1), special.log_softmax(x64, 1)
+        slack = 2e-7 * np.sqrt(shape[1])
+        np.testing.assert_allclose(matrix("softmax", x), p, rtol=1e-5 if scale > 1 else 3e-6, atol=1e-37)
+        np.testing.assert_allclose(matrix("log_softmax", x), lp, rtol=1e-6, atol=3e-6)
+        y, ly = p.astype(np.float32), lp.astype(np.float32)
+        want = y * (g64 - (g64 * y).sum(1, keepdims=True))
+        np.testing.assert_allclose(matrix("softmax_backward", g, y), want, rtol=1e-5, atol=slack)
+        want = g64 - np.exp(ly.astype(np.float64)) * g64.sum(1, keepdims=True)
+        np.testing.assert_allclose(matrix("log_softmax_backward", g, ly), want, rtol=1e-5, atol=slack * 4)
+
+
+@needs_llvmlite
+def test_rows_with_infinities_and_nan() -> None:
+    x = np.tile(normal(1, 37), (6, 1))
+    x[1, 3], x[2], x[3, 5], x[4, 36], x[5, 0] = -np.inf, -np.inf, np.inf, np.nan, -np.inf
+    p, lp = matrix("softmax", x), matrix("log_softmax", x)
+    for row in (0, 1, 5):
+        np.testing.assert_allclose(p[row], special.softmax(x[row].astype(np.float64)), rtol=1e-6)
+    assert lp[1, 3] == -np.inf and p[1, 3] == 0
+    assert np.isnan(p[[2, 4]]).all() and np.isnan(p[3, 5])
+
+
+@needs_llvmlite
+def test_both_routes_agree_on_large_arrays(monkeypatch) -> None:
+    x, g = normal(3001, 101), normal(3001, 101, seed=1)
+    w, b = normal(101, seed=2), normal(101, seed=3)
+
+    def results() -> list[np.ndarray]:
+        p, lp = rows.softmax(x, 1), rows.log_softmax(x, -1)
+        out, mean, rstd = rows.layer_norm(x, 1, w, b)
+        grads = rows.layer_norm_backward(g, x, mean, rstd, 1, w)
+        bare = rows.layer_norm_backward(g.T.copy().T, x, *rows.layer_norm(x, 1)[1:], 1)
+        few = rows.layer_norm_backward(g, x, mean, rstd, 1, w, (True, False, False))
+        assert few[1] is None and few[2] is None
+        maps = [
+            elementwise.gelu(x),
+            elementwise.gelu_backward(g, x),
+            elementwise.silu(x),
+            elementwise.sigmoid(x),
+        ]
+        backs = [rows.softmax_backward(g, p, 1), rows.log_softmax_backward(g, lp, 1)]
+        return [p, lp, out, mean, rstd, *grads, *bare, few[0], *maps, *backs]
+
+    fast = results()
+    monkeypatch.setattr(native, "kernel", lambda name: None)
+    monkeypatch.setattr(rows, "kernel_of", lambda name: None)
+    slow = results()
+    assert not all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))  # they are two routes
+    for a, b in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=3e-5)
+
+
+@needs_llvmlite
+def test_the_same_bits_on_every_run() -> None:
+    x = normal(900, 500)
+    first = [rows.softmax(x, 1), rows.layer_norm_backward(x, x, *rows.layer_norm(x, 1)[1:], 1)[1]]
+    for _ in range(3):
+        again = [rows.softmax(x, 1), rows.layer_norm_backward(x, x, *rows.layer_norm(x, 1)[1:], 1)[1]]
+        assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+def run(code: str, **env: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **env},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+CODE = """
+import numpy as np, sys
+from tidu.arrays import native, rows
+x = np.ones((1000, 500), np.float32)
+print(native.kernel("softmax") is None, rows.softmax(x, 1)[0, 0] * 500, "llvmlite" in sys.modules)
+"""
+
+
+def test_the_numpy_route_can_be_chosen() -> None:
+    assert run(CODE, TIDU_NATIVE="0") == "True 1.0 False\n"
+
+
+def test_without_llvmlite_there_is_the_numpy_route() -> None:
+    assert run("import sys; sys.modules['llvmlite'] = None\n" + CODE) == "True 1.0 True\n"
+
+
+@needs_llvmlite
+def test_llvmlite_is_loaded_by_large_arrays_only() -> None:
+    code = CODE.replace('native.kernel("softmax") is None, ', "").replace("1000, 500", "SIZE")
+    assert run(code.replace("SIZE", "10, 500")) == "1.0 False\n"
+    assert run(code.replace("SIZE", "1000, 500")).endswith("True\n")
+
+
+@needs_llvmlite
+def test_a_dialect_that_llvm_does_not_know_means_the_numpy_route(monkeypatch) -> None:
+    from tidu.arrays import native_kernels
+
+    def broken(loops) -> None:
+        loops.intrinsic("llvm.sqrt", [loops.constant(loops.vector, 1.0)] * 2)
+
+    monkeypatch.setitem(native_kernels.KERNELS, "broken", ("ppn", broken))
+    assert native.kernel("broken") is None
+    native.kernel.cache_clear()
