@@ -61,6 +61,8 @@ def places(index: Any, dim: int, shape: Ints) -> Any:
     """The numbers of those elements in the flattened tensor, in int64."""
     if index.itemsize == 4:
         index = index.astype(np.int64)
+    if index.ndim == 2 and dim == 1:
+        return index + np.arange(0, index.shape[0] * shape[1], shape[1])[:, None]
     number, step = None, 1
     for d in range(index.ndim - 1, -1, -1):
         part = None
