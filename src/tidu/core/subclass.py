@@ -10,13 +10,13 @@ A class whose `__torch_function__` is `_disabled_torch_function_impl` (Parameter
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import dtypes
 from ..shapes import Size
 from .modes import state
+from .parameters import REQUIRED, parameters_of
 from .tensor import Tensor
 
 _slot: Any = Tensor.__dict__["_a"]
@@ -202,12 +202,22 @@ def _public(op: Any) -> Callable[..., Any]:
     got = _public_of.get(op)
     if got is None:
         got = PUBLIC.get(op.name, op.call)
-        if got is not op.call:
-            names = [p.name for p in inspect.signature(got).parameters.values() if p.name != "out"]
-            if names[: len(op.params)] != list(op.params):
-                got = op.call
+        if got is not op.call and not _takes_the_same(got, op):
+            got = op.call
         _public_of[op] = got
     return got
+
+
+def _takes_the_same(public: Callable[..., Any], op: Any) -> bool:
+    """Whether a function takes the op's arguments as they are, perhaps with others after them."""
+    names, defaults, _ = parameters_of(public)
+    taken = [(n, d) for n, d in zip(names, defaults, strict=True) if n != "out"][: len(op.params)]
+    if [n for n, _ in taken] != list(op.params):
+        return False
+    return op.name in _ALIKE or all(d is own for (_, d), own in zip(taken, op.defaults, strict=True))
+
+
+_ALIKE = frozenset("cat clone log_softmax softmax stack".split())  # the op knows fewer defaults
 
 
 def _inplace_of(op: Any) -> Callable[..., Any]:
@@ -222,6 +232,6 @@ def _presented(op: Any, args: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str,
     n = op.positional
     kw = {name: v for name, v, default in given[n:] if v is not default}
     head = given[:n]
-    while head and head[-1][1] is head[-1][2] and head[-1][2] is not inspect.Parameter.empty:
+    while head and head[-1][1] is head[-1][2] and head[-1][2] is not REQUIRED:
         head.pop()
     return tuple(v for _, v, _ in head), kw

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.modes import state
+from ..core.subclass import overrides
 from ..core.tensor import Inference, Tensor, new
 from ..devices import CPU, check_cpu, device
 from ..dtypes import dtype
@@ -84,6 +85,11 @@ def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) ->
     return TypeError(
         f"{fn}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}"
     )
+
+
+def overriding(x: Any) -> bool:
+    """Whether a tensor's class wants to see what is done to it: asked where no op would ask."""
+    return x.__class__ is not Tensor and state.torch_function and overrides(x.__class__)
 
 
 # ------------------------------------------------------------------ dtypes and places

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.subclass import call_overridden
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import dtype as Dtype
 from . import _data
-from ._make import as_dtype, check_place, filling, made, number
+from ._make import as_dtype, check_place, filling, made, number, overriding
 from .conversion import cast_array, convert, numbers_of
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor"]
@@ -83,6 +84,8 @@ def new_tensor(
 ) -> Tensor:  # fmt: skip
     """A tensor with a copy of `data` in this tensor's dtype. Source: torch.Tensor.new_tensor."""
     check_place(device, pin_memory, layout)
+    if overriding(self):
+        return call_overridden(new_tensor, (self,), (self, data), {} if dtype is None else {"dtype": dtype})
     d = self.dtype if dtype is None else as_dtype(dtype, "new_tensor")
     return made(_copied(data, d, 3), requires_grad)
 

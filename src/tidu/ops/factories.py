@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.subclass import call_overridden
 from ..core.tensor import Tensor
 from ..dtypes import dtype as Dtype
 from ._make import (
@@ -18,6 +19,7 @@ from ._make import (
     made,
     number,
     out_of_memory,
+    overriding,
     restrided,
     shape_of,
     sizes_of,
@@ -166,6 +168,10 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
     return restrided(a.shape, d or a.dtype, memory_format.name)
 
 
+def _overridden(fn: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+    return call_overridden(fn, args, args, {k: v for k, v in kw.items() if v not in (None, False)})
+
+
 def zeros_like(
     input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False, memory_format: Any = None,
@@ -173,6 +179,9 @@ def zeros_like(
     """Zeros in the shape, dtype and memory layout of another tensor. Source: torch.zeros_like."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
+    if overriding(input):
+        kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
+        return _overridden(zeros_like, (input,), kw)
     a = _like(input, dtype, memory_format, "zeros_like")
     a.fill(0)
     return made(a, requires_grad)
@@ -185,6 +194,9 @@ def ones_like(
     """Ones in the shape, dtype and memory layout of another tensor. Source: torch.ones_like."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
+    if overriding(input):
+        kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
+        return _overridden(ones_like, (input,), kw)
     a = _like(input, dtype, memory_format, "ones_like")
     a.fill(1)
     return made(a, requires_grad)
@@ -196,6 +208,9 @@ def empty_like(
 ) -> Tensor:  # fmt: skip
     """Uninitialised memory in the shape, dtype and layout of another tensor. Source: torch.empty_like."""
     check_place(device, pin_memory, layout)
+    if overriding(input):
+        kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
+        return _overridden(empty_like, (input,), kw)
     return made(_like(input, dtype, memory_format, "empty_like"), requires_grad)
 
 
@@ -205,6 +220,9 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     """One number in the shape, dtype and layout of another tensor. Source: torch.full_like."""
     check_place(device, pin_memory, layout)
+    if overriding(input):
+        kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
+        return _overridden(full_like, (input, fill_value), kw)
     a = _like(input, dtype, memory_format, "full_like")
     a[...] = filling(number(fill_value, "full_like", "fill_value", 2), dtypes.from_numpy(a.dtype))
     return made(a, requires_grad)
@@ -223,12 +241,18 @@ def new_empty(
 ) -> Tensor:  # fmt: skip
     """Uninitialised memory of the given sizes in this tensor's dtype. Source: torch.Tensor.new_empty."""
     check_place(device, pin_memory, layout)
+    if overriding(self):
+        shape = sizes_of(args, size, "new_empty")
+        return _overridden(new_empty, (self, shape), {"dtype": dtype, "requires_grad": requires_grad})
     d = _dtype(self, dtype, "new_empty")
     return made(empty_array(sizes_of(args, size, "new_empty"), d.np), requires_grad)
 
 
 def _new_filled(self: Any, fn: str, value: int, args: tuple[Any, ...], size: Any, dtype: Any, grad: bool) -> Tensor:
-    a = empty_array(sizes_of(args, size, fn), _dtype(self, dtype, fn).np)
+    shape = sizes_of(args, size, fn)
+    if overriding(self):
+        return _overridden(globals()[fn], (self, shape), {"dtype": dtype, "requires_grad": grad})
+    a = empty_array(shape, _dtype(self, dtype, fn).np)
     a.fill(value)
     return made(a, grad)
 
@@ -257,6 +281,8 @@ def new_full(
 ) -> Tensor:  # fmt: skip
     """One number, in the given sizes and this tensor's dtype. Source: torch.Tensor.new_full."""
     check_place(device, pin_memory, layout)
+    if overriding(self):
+        return _overridden(new_full, (self, size, fill_value), {"dtype": dtype, "requires_grad": requires_grad})
     return full(size, fill_value, dtype=_dtype(self, dtype, "new_full"), requires_grad=requires_grad)
 
 
