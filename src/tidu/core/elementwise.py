@@ -111,7 +111,7 @@ class ElementwiseOp(Op):
                         return general(args)
                     if (x._node if x._view is None else live_node(x)) is not None:
                         wants = True
-                result = forward(*vals)
+                result = forward(*vals) if a.size <= BIG else blocked(forward, *vals)
             except (AttributeError, ValueError):
                 return general(args)
             if wants and state.record is not False:
@@ -304,7 +304,7 @@ def blocked(rule: Callable[..., Any], *values: Any) -> Any:
             full[i] = b
         blocks[-1][...] = rule(*full)
 
-    _blocked(kernel, arrays, out)
+    _blocked(kernel, [v.reshape(-1) for v in arrays], out.reshape(-1))
     return out
 
 

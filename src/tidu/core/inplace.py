@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.threads import BIG
+from ..arrays.threads import BIG, blocked
 from .dispatch import interpreter_of
 from .errors import explain
 from .hooks import move_captures
@@ -56,7 +56,10 @@ def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any
             return general(input)
         if not writes_plainly(input, a):
             return general(input)
-        ufunc(a, a)
+        if a.size <= BIG:
+            ufunc(a, a)
+        else:
+            spread(ufunc, a)
         input._v[0] += 1
         return input
 
@@ -82,7 +85,12 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
         if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
             return input if _recorded(op, input, other, a, b) else general(input, other)
         try:
-            ufunc(a, b, a)
+            if a.size <= BIG:
+                ufunc(a, b, a)
+            elif b.ndim:
+                spread(ufunc, a, b)
+            else:
+                spread(lambda x, out: ufunc(x, b, out), a)
         except ValueError:
             return general(input, other)
         input._v[0] += 1
@@ -119,10 +127,22 @@ def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndar
     return True
 
 
+def spread(kernel: Callable[..., Any], a: np.ndarray[Any, Any], *others: np.ndarray[Any, Any]) -> None:
+    """kernel(a, *others, a), which writes into its last argument; over blocks and threads where `a` is large and no
+    other array overlaps with it."""
+    if a.size > BIG and all(
+        v.shape == a.shape and v.flags.c_contiguous and (v is a or not np.may_share_memory(v, a)) for v in others
+    ):
+        row = a.reshape(-1)
+        blocked(kernel, [row, *[v.reshape(-1) for v in others]], row)
+    else:
+        kernel(a, *others, a)
+
+
 def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
-    """Whether a small array of a real floating type, each element its own memory, is written unrecorded."""
+    """Whether a write into an array of a real floating type, each element its own memory, goes unrecorded."""
     dt = a.dtype
-    if (dt is not F32 and dt is not F64) or a.size > BIG or not a.flags.c_contiguous:
+    if (dt is not F32 and dt is not F64) or not a.flags.c_contiguous:
         return False
     if state.grad and (x._node if x._view is None else live_node(x)) is not None:
         return False

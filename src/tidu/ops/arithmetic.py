@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.threads import BIG
 from ..core.elementwise import FIRST, NEG, ONE, binary, elementwise, kind_of, unary
-from ..core.inplace import inplace, writes_plainly
+from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
@@ -151,7 +152,11 @@ def _scaled_inplace(ufunc: Any, general: Callable[..., Any], x: Any, other: Any,
         try:
             a, b = x._a, other._a
             if b.dtype is a.dtype and writes_plainly(x, a) and not (state.grad and other.requires_grad):
-                ufunc(a, np.multiply(b, scalar_of(alpha, a.dtype)), a)
+                factor = scalar_of(alpha, a.dtype)
+                if a.size <= BIG:
+                    ufunc(a, np.multiply(b, factor), a)
+                else:
+                    spread(lambda x, y, out: ufunc(x, np.multiply(y, factor), out), a, b)
                 x._v[0] += 1
                 return x
         except (AttributeError, ValueError):

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.threads import BIG
 from ..core.broadcast import cast, sum_to
-from ..core.inplace import apply_inplace, writes_plainly
+from ..core.inplace import apply_inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import Number, number
@@ -98,6 +99,10 @@ def fill(input: Any, value: Any) -> Any:
     return (_fill_tensor if isinstance(value, Tensor) else _fill_number).call(input, value)
 
 
+def _clear(x: Any, out: Any) -> None:
+    out.fill(0)
+
+
 def fill_(self: Any, value: Any) -> Any:
     """Make every element `value`, a number or a 0-d tensor, which gets the sum of the cotangents.
 
@@ -107,7 +112,7 @@ def fill_(self: Any, value: Any) -> Any:
     if not isinstance(value, Tensor):
         try:
             if writes_plainly(self, self._a):
-                self._a.fill(value)
+                spread(lambda x, out: out.fill(value), self._a)
                 self._v[0] += 1
                 return self
         except AttributeError:
@@ -120,7 +125,7 @@ def zero_(self: Any) -> Any:
     """Make every element 0. Source: torch.Tensor.zero_."""
     try:
         if writes_plainly(self, self._a):
-            self._a.fill(0)
+            spread(_clear, self._a)
             self._v[0] += 1
             return self
     except AttributeError:
@@ -137,7 +142,10 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         a, b = self._a, src._a
         wants = state.grad and (src._node is not None or src._view is not None) and src.requires_grad
         if b.dtype is a.dtype and not wants and writes_plainly(self, a):
-            np.copyto(a, b)
+            if a.size > BIG and b.shape == a.shape:
+                spread(lambda x, y, out: np.copyto(out, y), a, b)
+            else:
+                np.copyto(a, b)
             self._v[0] += 1
             return self
     except (AttributeError, ValueError):

@@ -19,7 +19,7 @@ from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
 from .pointwise import exp2, log
-from .selection import c_name, where
+from .selection import c_name, pick, where
 
 __all__ = [
     "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp",
@@ -33,8 +33,11 @@ LN2 = float(np.log(2.0))
 
 
 def _fill_masked(input: Any, mask: Any, value: Any) -> Any:
+    value = np.asarray(value).astype(input.dtype)
+    if mask.shape == input.shape:
+        return pick(mask, value, input)
     shape = broadcast_shapes(input.shape, mask.shape)
-    return np.where(mask, np.asarray(value).astype(input.dtype), np.broadcast_to(input, shape))
+    return np.where(mask, value, np.broadcast_to(input, shape))
 
 
 def _kept(g: Any, mask: Any, input_shape: Any) -> Any:

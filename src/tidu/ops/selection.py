@@ -12,7 +12,7 @@ from ..arrays.select import where as _where_kernel
 from ..arrays.threads import BIG, big_ufunc
 from ..core.broadcast import cast, sum_to
 from ..core.elementwise import F32, F64, ONE, elementwise, kind_of
-from ..core.inplace import inplace, writes_plainly
+from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import CAREFUL, state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
@@ -35,7 +35,8 @@ METHODS = " ".join(__all__) + " lerp_ addcmul_ addcdiv_"
 SMALL = 1 << 12  # up to so many elements NumPy's own where is the quickest
 
 
-def _where(condition: Any, input: Any, other: Any) -> Any:
+def pick(condition: Any, input: Any, other: Any) -> Any:
+    """where on arrays and numbers."""
     try:
         return (np.where if condition.size <= SMALL else _where_kernel)(condition, input, other)
     except ValueError:
@@ -45,7 +46,7 @@ def _where(condition: Any, input: Any, other: Any) -> Any:
 
 _where_op = Op(
     "where",
-    _where,
+    pick,
     {
         "input": lambda g, condition, input_shape: sum_to(where(condition, g, 0), input_shape),
         "other": lambda g, condition, other_shape: sum_to(where(condition, 0, g), other_shape),
@@ -117,7 +118,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
             and dt.kind in "fc"
             and state.record is not CAREFUL
         ):
-            t = tensor_of(_where(c, a, b))
+            t = tensor_of(pick(c, a, b))
             ex = input._node if input._view is None else live_node(input)
             if state.record and (ex is not None or ey is not None):
                 t._node = n = new(WhereBackward0)
@@ -132,7 +133,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
-        return _where(condition, input, other)  # a rule running for numbers
+        return pick(condition, input, other)  # a rule running for numbers
     if not isinstance(condition, (Tensor, np.ndarray)) or not all(
         isinstance(v, (Tensor, np.ndarray, *Number)) for v in (input, other)
     ):
@@ -345,10 +346,16 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
         try:
             a = self._a
             if writes_plainly(self, a):
-                if min is not None:
-                    np.maximum(a, scalar_of(min, a.dtype), out=a)
-                if max is not None:
-                    np.minimum(a, scalar_of(max, a.dtype), out=a)
+                low = None if min is None else scalar_of(min, a.dtype)
+                high = None if max is None else scalar_of(max, a.dtype)
+
+                def bound(x: Any, out: Any) -> None:
+                    if low is not None:
+                        x = np.maximum(x, low, out=out)
+                    if high is not None:
+                        np.minimum(x, high, out=out)
+
+                spread(bound, a)
                 self._v[0] += 1
                 return self
         except AttributeError:
@@ -439,11 +446,14 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
         try:
             a, b = self._a, end._a
             if b.dtype is a.dtype and writes_plainly(self, a) and not (state.grad and end.requires_grad):
-                d = a.dtype
-                if abs(weight) < 0.5:
-                    np.add(a, np.multiply(np.subtract(b, a), scalar_of(weight, d)), a)
-                else:
-                    np.subtract(b, np.multiply(np.subtract(b, a), scalar_of(1 - weight, d)), a)
+                near = abs(weight) < 0.5
+                w = scalar_of(weight if near else 1 - weight, a.dtype)
+
+                def mix(x: Any, y: Any, out: Any) -> None:
+                    step = np.multiply(np.subtract(y, x), w)
+                    np.add(x, step, out) if near else np.subtract(y, step, out)
+
+                spread(mix, a, b)
                 self._v[0] += 1
                 return self
         except (AttributeError, ValueError):
@@ -514,13 +524,21 @@ def _plain(x: Any, t1: Any, t2: Any, value: Any) -> bool:
     return not (state.grad and (t1.requires_grad or t2.requires_grad))
 
 
+def _accumulate(ufunc: Any, a: Any, t1: Any, t2: Any, value: Any) -> None:
+    """a += ufunc(value * t1, t2)."""
+    factor = scalar_of(value, a.dtype)
+    if a.size <= BIG:
+        np.add(a, ufunc(t1 if value == 1 else np.multiply(factor, t1), t2), a)
+    else:
+        spread(lambda x, y, z, out: np.add(x, ufunc(np.multiply(factor, y), z), out), a, t1, t2)
+
+
 def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """In-place `addcmul`: self += value * tensor1 * tensor2. Source: torch.Tensor.addcmul_."""
     try:
         if _plain(self, tensor1, tensor2, value):
             a = self._a
-            p = tensor1._a if value == 1 else np.multiply(scalar_of(value, a.dtype), tensor1._a)
-            np.add(a, np.multiply(p, tensor2._a), a)
+            _accumulate(np.multiply, a, tensor1._a, tensor2._a, value)
             self._v[0] += 1
             return self
     except (AttributeError, ValueError):
@@ -533,8 +551,7 @@ def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     try:
         if _plain(self, tensor1, tensor2, value):
             a = self._a
-            p = tensor1._a if value == 1 else np.multiply(scalar_of(value, a.dtype), tensor1._a)
-            np.add(a, np.true_divide(p, tensor2._a), a)
+            _accumulate(np.true_divide, a, tensor1._a, tensor2._a, value)
             self._v[0] += 1
             return self
     except (AttributeError, ValueError):
