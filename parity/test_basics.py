@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -31,3 +32,25 @@ def test_basics(side: Side, program: str) -> None:
         agree(side, program)
     finally:
         side.lib.set_default_dtype(default)
+
+
+# ---- spaced numbers, to the bit
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arange_to_the_bit(side: Side, dtype: str) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        start, step, n = random.normal(), abs(random.normal()) / 10, random.integers(1, 200)
+        args = float(start), float(start + step * (n - 0.5)), float(step)
+        got = side.lib.arange(*args, dtype=getattr(side.lib, dtype))
+        assert got.tolist() == torch.arange(*args, dtype=getattr(torch, dtype)).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64"])
+def test_linspace_to_the_bit(side: Side, dtype: str) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        args = float(random.normal() * 9), float(random.normal() * 9), int(random.integers(1, 200))
+        got = side.lib.linspace(*args, dtype=getattr(side.lib, dtype))
+        assert got.tolist() == torch.linspace(*args, dtype=getattr(torch, dtype)).tolist()
