@@ -24,6 +24,7 @@ I64 = np.dtype(np.int64)
 _NUMBERS = frozenset({bool, int, float, complex})
 _NESTS = frozenset({list, tuple})
 _MAX_DIMS = 128
+_TYPES = frozenset(d.np for d in dtypes.ALL if d is not dtypes.bfloat16)
 
 
 def array_of(data: Any, d: dtype | None) -> Array:
@@ -36,7 +37,27 @@ def array_of(data: Any, d: dtype | None) -> Array:
             return _read(data, leaves, want)
         except (ValueError, TypeError, OverflowError):
             pass  # ragged rows, mixed depths, too large a number: the walk finds the words for it
+    elif data.__class__ in _NESTS:
+        a = _uniform(data)
+        if a is not None and (d is None or d.np == a.dtype):
+            return a
     return _walk(data, d)
+
+
+def _uniform(data: Any) -> Array | None:
+    """A list of NumPy scalars of one type, or of arrays of one type and shape, by NumPy; None for anything else."""
+    kinds = set(map(type, data))
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    if issubclass(kind, np.generic):
+        a = np.array(data)
+        return a if a.dtype in _TYPES else None
+    if kind is ndarray and data[0].ndim and data[0].dtype in _TYPES:
+        if all(v.shape == data[0].shape and v.dtype == data[0].dtype for v in data):
+            _warn_arrays(6)
+            return np.stack(data)
+    return None
 
 
 def _leaf_types(data: Any) -> set[type] | None:
@@ -148,15 +169,19 @@ def _infer(x: Any, warned: list[bool]) -> dtype:
     for v in x:
         if isinstance(v, ndarray) and not warned[0]:
             warned[0] = True
-            warnings.warn(
-                "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
-                "list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
-                UserWarning,
-                stacklevel=6,
-            )
+            _warn_arrays(7)
         d = _infer(v, warned)
         found = d if found is None else dtypes.promote_types(found, d)
     return dtypes.get_default_dtype() if found is None else found
+
+
+def _warn_arrays(stacklevel: int) -> None:
+    warnings.warn(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+        "single numpy.ndarray with numpy.array() before converting to a tensor.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def _flatten(x: Any, sizes: list[int], dim: int, out: list[Any]) -> None:
