@@ -222,6 +222,8 @@ def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> A
     if op.jvp == "linear":
         args = list(primals)
         for i, t in zip(op.positions, tangents, strict=True):
+            if i not in op.graded:  # an index or a mask, which the op is not linear in
+                continue
             if i in op.lists:
                 args[i] = [zeros_like(p) if s is None else s for p, s in zip(primals[i], t, strict=True)]
             elif args[i] is not None:

@@ -263,7 +263,8 @@ def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: In
     elif any(d != 1 for d in dilation):
         word = "slow_conv_dilated<>"
     else:
-        word = "compute_columns3d" if n == 3 else "slow_conv2d_cpu"
+        one = all(k == 1 for k in weight.shape[2:])
+        word = "slow_conv2d_cpu" if n < 3 else "slow_conv3d_cpu" if one else "compute_columns3d"
     refusal("b", word)("", input.dtype)
 
 
@@ -277,6 +278,8 @@ def convolution(
 ) -> Value:  # fmt: skip
     """The convolution behind all the others. Source: torch.convolution."""
     n = weight.ndim - 2
+    if n < 1:
+        raise RuntimeError("weight should have at least three dimensions")
     args = (
         _expand(stride, n, "stride"), _expand(padding, n, "padding"), _expand(dilation, n, "dilation"), transposed,
         _expand(output_padding, n, "output_padding"), groups,

@@ -1,0 +1,234 @@
+"""Pooling over windows of the last dimensions: maxima, sums, their adjoints, and which element was the maximum.
+
+Maxima and sums are taken along one dimension after another, each time over strided slices of the array, so that a
+window of k x k costs 2 k passes over ever smaller arrays. Planes go through in blocks that fit in the L2 cache, shared
+out between the threads.
+
+Arrays are (planes, ...); a `window` is (kernel, stride, dilation, before, out): the padding before the first element,
+and the number of windows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
+
+__all__ = ["Window", "matrix_of", "max_backward", "max_forward", "max_indices", "sum_backward", "sum_forward"]
+
+Windows = Sequence["Window"]
+
+
+class Window(NamedTuple):
+    """The windows along one dimension."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    out: int
+
+    def reach(self) -> int:
+        """The length, padding before it included, that the windows cover."""
+        return (self.out - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
+
+    def slice(self, k: int) -> slice:
+        """Where the k-th element of all windows lies, in the padded array."""
+        first = k * self.dilation
+        return slice(first, first + (self.out - 1) * self.stride + 1, self.stride)
+
+
+def _blocks(x: np.ndarray, run: Callable[[int, int], None]) -> None:
+    """run(lo, hi) over the planes."""
+    n = len(x)
+    if not x.size:
+        return
+    per = x.size // n * x.itemsize
+    step = max(1, min(-(-n // 4), BLOCK // per if per else n))
+    if x.size <= BIG // 4:
+        with quiet():
+            run(0, n)
+    else:
+        parallel(lambda i: run(i * step, min(n, (i + 1) * step)), -(-n // step))
+
+
+def _axis(d: int, s: slice) -> tuple[Any, ...]:
+    return (*(slice(None),) * (d + 1), s)
+
+
+def _padded(x: np.ndarray, d: int, w: Window, fill: Any) -> np.ndarray:
+    """The array with `fill` around it along spatial dimension `d`, as far as the windows reach."""
+    n, reach = x.shape[d + 1], w.reach()
+    if not w.before and reach <= n:
+        return x
+    shape = list(x.shape)
+    shape[d + 1] = max(reach, w.before + n)
+    out = np.full(shape, fill, x.dtype)
+    out[_axis(d, slice(w.before, w.before + n))] = x
+    return out
+
+
+def _lowest(dtype: Any) -> Any:
+    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
+
+
+def _passes(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarray:
+    for d, w in enumerate(windows):
+        if w.kernel == 1 and w.stride == 1 and not w.before and w.out == x.shape[d + 1]:
+            continue
+        x = _padded(x, d, w, fill)
+        first = x[_axis(d, w.slice(0))]
+        if w.kernel == 1:
+            x = first
+            continue
+        out = ufunc(first, x[_axis(d, w.slice(1))])
+        for k in range(2, w.kernel):
+            ufunc(out, x[_axis(d, w.slice(k))], out)
+        x = out
+    return x
+
+
+def _pooled(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarray:
+    out = np.empty((len(x), *(w.out for w in windows)), x.dtype)
+
+    def run(lo: int, hi: int) -> None:
+        out[lo:hi] = _passes(x[lo:hi], windows, ufunc, fill)
+
+    _blocks(x, run)
+    return out
+
+
+def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
+    """The largest element of each window; NaN where there is one."""
+    return _pooled(x, windows, np.maximum, _lowest(x.dtype))
+
+
+def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
+    """The sum over each window, padding counting as zero."""
+    return _pooled(x, windows, np.add, 0)
+
+
+def _edges(windows: Windows, size: Sequence[int]) -> tuple[list[int], tuple[slice, ...]]:
+    """The padded size that windows reach over, and where the array lies in it."""
+    wide = [max(w.reach(), w.before + n) for w, n in zip(windows, size, strict=True)]
+    return wide, tuple(slice(w.before, w.before + n) for w, n in zip(windows, size, strict=True))
+
+
+def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.ndarray:
+    """The adjoint of `sum_forward`: each cotangent added to all elements of its window."""
+    out = np.empty((len(g), *size), g.dtype)
+
+    def run(lo: int, hi: int) -> None:
+        x = g[lo:hi]
+        for d in reversed(range(len(windows))):
+            w, n = windows[d], size[d]
+            if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
+                continue
+            shape = list(x.shape)
+            shape[d + 1] = max(w.reach(), w.before + n)
+            if w.stride >= w.kernel and w.dilation == 1:  # windows do not meet
+                full = np.zeros(shape, g.dtype) if w.stride > w.kernel or w.out * w.stride < shape[d + 1] else np.empty(shape, g.dtype)
+                for k in range(w.kernel):
+                    full[_axis(d, w.slice(k))] = x
+            else:
+                full = np.zeros(shape, g.dtype)
+                for k in range(w.kernel):
+                    target = full[_axis(d, w.slice(k))]
+                    np.add(target, x, target)
+            x = full[_axis(d, slice(w.before, w.before + n))]
+        out[lo:hi] = x
+
+    _blocks(out, run)
+    return out
+
+
+def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
+    """The adjoint of `max_forward` at x with the maxima y: each cotangent added to the first element that is one."""
+    size = x.shape[1:]
+    out = np.empty(x.shape, g.dtype)
+    kernel = [w.kernel for w in windows]
+    wide, place = _edges(windows, size)
+    apart = all(w.stride >= w.kernel and w.dilation == 1 for w in windows)
+    word = np.dtype(f"i{g.dtype.itemsize}") if g.dtype.itemsize in (4, 8) else None
+    fill = _lowest(x.dtype)
+
+    def run(lo: int, hi: int) -> None:
+        part, best, cot = x[lo:hi], y[lo:hi], g[lo:hi]
+        for d, w in enumerate(windows):
+            part = _padded(part, d, w, fill)
+        full = np.zeros((hi - lo, *wide), g.dtype)
+        left = np.ones(best.shape, np.bool_)
+        bits = cot.view(word) if word is not None and cot.flags.c_contiguous else None
+        for k in np.ndindex(*kernel):
+            at = (slice(None), *(w.slice(j) for w, j in zip(windows, k, strict=True)))
+            seen = part[at]
+            hit = seen == best
+            if best.dtype.kind in "fV":
+                np.logical_or(hit, seen != seen, hit)
+            np.logical_and(hit, left, hit)
+            np.logical_xor(left, hit, left)
+            target = full[at]
+            if bits is not None:  # the cotangent's bits where hit, else zeros
+                mask = hit.astype(word)
+                np.negative(mask, mask)
+                chosen = np.bitwise_and(mask, bits, mask).view(g.dtype)
+            else:
+                chosen = np.where(hit, cot, g.dtype.type(0))
+            if apart:
+                target[...] = chosen
+            else:
+                np.add(target, chosen, target)
+        out[lo:hi] = full[(slice(None), *place)]
+
+    _blocks(x, run)
+    return out
+
+
+def max_indices(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
+    """For each window the place of its first maximum in the plane, laid out flat, as int64."""
+    size = x.shape[1:]
+    kernel = [w.kernel for w in windows]
+    strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
+    starts = 0
+    for d, w in enumerate(windows):
+        line = (np.arange(w.out) * w.stride - w.before) * strides[d]
+        starts = np.add(starts, line.reshape(-1, *(1,) * (len(windows) - 1 - d)))
+    index = np.empty(y.shape, np.int64)
+    fill = _lowest(x.dtype)
+
+    def run(lo: int, hi: int) -> None:
+        part, best = x[lo:hi], y[lo:hi]
+        inside = np.ones((1, *size), np.bool_)
+        for d, w in enumerate(windows):
+            part = _padded(part, d, w, fill)
+            inside = _padded(inside, d, w, False)
+        offset = np.zeros(best.shape, np.int64)
+        left = np.ones(best.shape, np.bool_)
+        for k in np.ndindex(*kernel):
+            at = (slice(None), *(w.slice(j) for w, j in zip(windows, k, strict=True)))
+            seen = part[at]
+            hit = seen == best
+            if best.dtype.kind in "fV":
+                np.logical_or(hit, seen != seen, hit)
+            np.logical_and(hit, left, hit)
+            np.logical_and(hit, inside[at], hit)
+            np.logical_xor(left, hit, left)
+            step = sum(j * w.dilation * s for j, w, s in zip(k, windows, strides, strict=True))
+            np.copyto(offset, step, where=hit)
+        index[lo:hi] = offset + starts
+
+    _blocks(x, run)
+    return index
+
+
+def matrix_of(n: int, out: int, dtype: Any) -> np.ndarray:
+    """The (out, n) matrix that averages adaptively: row i over floor(i n / out) up to ceil((i + 1) n / out)."""
+    m = np.zeros((out, n), dtype)
+    for i in range(out):
+        lo, hi = i * n // out, -(-(i + 1) * n // out)
+        m[i, lo:hi] = 1 / (hi - lo)
+    return m
