@@ -199,7 +199,8 @@ def test_indices_changed_before_backward_are_noticed() -> None:
         (
             lambda x: x[1.0],
             IndexError,
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got float)",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            "float)",
         ),
         (lambda x: x[x], IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
         (lambda x: x[torch.tensor([3])], IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
@@ -223,8 +224,8 @@ def test_indices_changed_before_backward_are_noticed() -> None:
         (
             lambda x: x.__setitem__(0, torch.ones(7)),
             RuntimeError,
-            "The expanded size of the tensor (5) must match the existing size (7) at non-singleton dimension 1.  Target "
-            "sizes: [4, 5].  Tensor sizes: [7]",
+            "The expanded size of the tensor (5) must match the existing size (7) at non-singleton dimension 1.  "
+            "Target sizes: [4, 5].  Tensor sizes: [7]",
         ),
         (
             lambda x: x.__setitem__(torch.tensor([0]), torch.ones(7)),

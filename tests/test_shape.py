@@ -307,8 +307,8 @@ def test_copies_share_nothing() -> None:
         (
             lambda x: x.expand(5, 3, 4),
             RuntimeError,
-            "The expanded size of the tensor (5) must match the existing size (2) at non-singleton dimension 0.  Target "
-            "sizes: [5, 3, 4].  Tensor sizes: [2, 3, 4]",
+            "The expanded size of the tensor (5) must match the existing size (2) at non-singleton dimension 0.  "
+            "Target sizes: [5, 3, 4].  Tensor sizes: [2, 3, 4]",
         ),
         (lambda x: x.narrow(0, 1, 5), RuntimeError, "start (1) + length (5) exceeds dimension size (2)."),
         (lambda x: torch.cat([]), ValueError, "torch.cat(): expected a non-empty list of Tensors"),
@@ -339,8 +339,8 @@ def test_copies_share_nothing() -> None:
         (
             lambda x: x.as_strided((100,), (1,)),
             RuntimeError,
-            "setStorage: sizes [100], strides [1], storage offset 0, and itemsize 4 requiring a storage size of 400 are "
-            "out of bounds for storage of size 96",
+            "setStorage: sizes [100], strides [1], storage offset 0, and itemsize 4 requiring a storage size of 400 "
+            "are out of bounds for storage of size 96",
         ),
     ],
 )
