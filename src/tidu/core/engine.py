@@ -42,7 +42,8 @@ class Run:
     """One backward pass."""
 
     __slots__ = (
-        "accumulate", "captured", "grads", "keep", "needed", "order", "owned", "pending", "raw", "targets",
+        "__weakref__", "accumulate", "captured", "grads", "keep", "needed", "order", "owned", "pending", "raw",
+        "targets",
     )  # fmt: skip
 
     def __init__(self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool) -> None:
