@@ -74,9 +74,11 @@ class Run:
         del roots, edge, g  # type: ignore[misc]
         was, overriding = set_record(not self.raw), (state.torch_function, state.function_modes)
         state.torch_function, state.function_modes = False, ()  # subclasses are plain tensors here
+        outer, _running.run = _running.run, self
         try:
             self.walk(order)
         finally:
+            _running.run = outer
             set_record(was)
             state.torch_function, state.function_modes = overriding
 
