@@ -1,0 +1,225 @@
+"""What the linear algebra shares: checks in PyTorch's words, LAPACK's verdicts as errors, small values for rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.batch import is_batched, materialize, rule
+from ..core.dispatch import Special
+from ..core.elementwise import conj
+from ..core.tensor import Tensor, tensor_of
+from ..shapes import broadcast_shapes
+from .windows import diagonal
+
+INT32 = np.dtype(np.int32)
+
+
+class LinAlgError(RuntimeError):
+    """The data have no such factorization, inverse or solution. Source: torch.linalg.LinAlgError."""
+
+
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # the name that tracebacks show
+LinAlgError.__module__ = "torch._C"
+
+
+# ------------------------------------------------------------------ checks
+
+
+def check_matrix(a: Any, name: str, arg: str = "A") -> None:
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {arg} must have at least 2 dimensions.")
+
+
+def check_square(a: Any, name: str, arg: str = "A") -> None:
+    check_matrix(a, name, arg)
+    m, n = a.shape[-2:]
+    if m != n:
+        raise RuntimeError(f"{name}: {arg} must be batches of square matrices, but they are {m} by {n} matrices")
+
+
+def legacy(a: Any) -> str:
+    """The dtype of a value as PyTorch's messages name it."""
+    return a.dtype.legacy if isinstance(a, Tensor) else dtypes.from_numpy(a.dtype).legacy  # type: ignore[no-any-return]
+
+
+def check_floating(a: Any, name: str, low: bool = False) -> None:
+    """RuntimeError for integers, and, unless `low`, for two-byte floats."""
+    dt = a.dtype if isinstance(a, Tensor) else dtypes.from_numpy(a.dtype)
+    if dt.category < dtypes.FLOATING:
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dt.legacy}")
+    if not low and dt.is_floating_point and dt.itemsize == 2:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dt.legacy}")
+
+
+def check_kernel(a: Any, kernel: str) -> None:
+    """NotImplementedError for what PyTorch has no kernel for: integers and two-byte floats."""
+    if a.dtype.kind in "biu" or (a.dtype.itemsize == 2 and a.dtype.kind in "fV"):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{legacy(a)}'")
+
+
+def check_same_dtype(a: Any, b: Any, name: str, first: str = "A", second: str = "B") -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"{name}: Expected {first} and {second} to have the same dtype, but found {first} of type {legacy(a)} and "
+            f"{second} of type {legacy(b)} instead"
+        )
+
+
+def check_solvable(a: Any, b: Any, left: bool, name: str) -> None:
+    check_square(a, name)
+    check_matrix(b, name, "B")
+    if a.shape[-2] != b.shape[-2 if left else -1]:
+        p, q = (f"{v.shape[-2]}x{v.shape[-1]}" for v in (a, b))
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} ({p} and {q})"
+        )
+
+
+def broadcast_batches(a: Any, b: Any) -> tuple[int, ...]:
+    return tuple(broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2])))
+
+
+# ------------------------------------------------------------------ LAPACK's verdicts
+
+_VERDICTS = {
+    "inv": "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.",
+    "solve": "The solver failed because the input matrix is singular.",
+    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading minor "
+    "of order {} is not positive-definite).",
+    "svd": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "singular values (error code: {}).",
+    "eig": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "eigenvalues (error code: {}).",
+    "lstsq": "The least squares solution could not be computed because the input matrix does not have full rank (error "
+    "code: {}).",
+    "lu_factor": "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+    "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+}
+
+
+def raise_for(info: Any, api: str, kind: str) -> None:
+    """LinAlgError where LAPACK reported a failure: an array of codes, one a matrix, 0 for success."""
+    codes = np.asarray(info)
+    if not codes.any():
+        return
+    at = int(np.flatnonzero(codes.reshape(-1))[0])
+    code = int(codes.reshape(-1)[at])
+    where = f": (Batch element {at}): " if codes.ndim else ": "
+    raise LinAlgError(api + where + _VERDICTS[kind].format(code))
+
+
+def lapack(names: str, *arrays: Any) -> Any:
+    """SciPy's bindings of LAPACK routines for these arrays' dtype; SciPy is imported when first needed."""
+    from scipy.linalg import get_lapack_funcs
+
+    found = get_lapack_funcs(names.split(), arrays)
+    return found if len(found) > 1 else found[0]
+
+
+def each(fn: Any, shape: Sequence[int], outs: Sequence[Any], *arrays: Any) -> None:
+    """Carry out `fn(*matrices)` for every matrix of a batch, for LAPACK routines that NumPy does not batch.
+
+    It returns what goes into `outs`, in order.
+    """
+    for i in np.ndindex(*shape):
+        for o, r in zip(outs, fn(*[a[i] for a in arrays]), strict=True):
+            o[i] = r
+
+
+def columns(a: Any) -> Any:
+    """The matrices laid out by columns, as LAPACK leaves them."""
+    return np.ascontiguousarray(a.mT).mT
+
+
+# ------------------------------------------------------------------ values for rules
+
+
+def H(x: Any) -> Any:
+    """The conjugate transpose of a value's matrices."""
+    return conj(x.mT)
+
+
+def is_complex(x: Any) -> bool:
+    return bool(x.dtype.is_complex if isinstance(x, Tensor) else x.dtype.kind == "c")
+
+
+def like(constant: Any, x: Any) -> Any:
+    """A constant array as the kind of value, and in the dtype, of another."""
+    if not isinstance(x, Tensor):
+        return np.asarray(constant, x.dtype)
+    return tensor_of(np.asarray(constant, x.dtype.np))
+
+
+def identity(n: int, x: Any) -> Any:
+    return like(np.eye(n), x)
+
+
+def real(x: Any) -> Any:
+    return x.real if is_complex(x) else x
+
+
+def diag(x: Any) -> Any:
+    """The diagonals of matrices."""
+    return diagonal(x, 0, -2, -1)
+
+
+def times_rows(v: Any, x: Any) -> Any:
+    """diag(v) @ x."""
+    return v.reshape((*tuple(v.shape), 1)) * x
+
+
+def times_columns(x: Any, v: Any) -> Any:
+    """x @ diag(v)."""
+    return x * v.reshape((*tuple(v.shape[:-1]), 1, v.shape[-1]))
+
+
+def differences(v: Any) -> Any:
+    """v_k - v_j at (j, k), and 1 on the diagonal."""
+    n = v.shape[-1]
+    lead = tuple(v.shape[:-1])
+    return v.reshape((*lead, 1, n)) - v.reshape((*lead, n, 1)) + identity(n, v)
+
+
+def column(x: Any) -> Any:
+    return x.reshape((*tuple(x.shape), 1))
+
+
+def numbers(x: Any) -> Any:
+    """The array behind a value, for checks that read numbers: under a transform that of all slices, of the primal."""
+    while isinstance(x, Special):
+        x = getattr(x, "primal", None) if hasattr(x, "primal") else getattr(x, "value", None)
+    return getattr(x, "_a", None) if isinstance(x, Tensor) else x
+
+
+# ------------------------------------------------------------------ batches
+
+
+def batched_over(**trailing: int) -> Any:
+    """The vmap rule of an op that treats leading dimensions as batches: the dimensions of one item, by argument."""
+
+    def treat(op: Any, args: Sequence[Any], level: int) -> Any:
+        n = next(v.size_of_batch for v in op.tensor_args(args) if is_batched(v, level))
+        full = list(args)
+        lead = max(args[op.params.index(p)].ndim - k for p, k in trailing.items() if args[op.params.index(p)] is not None)
+        for p, k in trailing.items():
+            i = op.params.index(p)
+            v = args[i]
+            if v is None:
+                continue
+            if v.ndim < k:
+                return NotImplemented
+            x = materialize(v, level, n)
+            lacks = lead - (v.ndim - k)
+            full[i] = x.reshape((n, *(1,) * lacks, *tuple(x.shape)[1:])) if lacks else x
+        return op.call(*full)
+
+    return treat
+
+
+def trailing(*names: str, **dims: int) -> None:
+    """Register that rule for some ops."""
+    rule(*names)(batched_over(**dims))
