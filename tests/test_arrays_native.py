@@ -45,8 +45,20 @@ def test_elements_of_every_length(n: int) -> None:
     np.testing.assert_allclose(elements("sigmoid", x), s, rtol=1e-6)
     np.testing.assert_allclose(elements("silu", x), x64 * s, rtol=1e-6)
     np.testing.assert_allclose(elements("gelu", x), x64 * cdf, **near)
+    y = np.tanh(x)
+    y64 = y.astype(np.float64)
+    np.testing.assert_allclose(elements("tanh_backward", g, y), g64 * (1 - y64 * y64), **near)
+    np.testing.assert_allclose(elements("sigmoid_backward", g, y), g64 * y64 * (1 - y64), **near)
+    np.testing.assert_array_equal(elements("relu_backward", g, y), np.where(y > 0, g, np.float32(0)))
     np.testing.assert_allclose(elements("silu_backward", g, x), g64 * s * (1 + x64 * (1 - s)), **near)
     np.testing.assert_allclose(elements("gelu_backward", g, x), g64 * (cdf + x64 * pdf), rtol=1e-6, atol=1e-6)
+
+
+@needs_llvmlite
+def test_relus_mask_keeps_special_cotangents() -> None:
+    y = np.array([np.nan, -np.nan, 0.0, -0.0, 1e-45, np.inf], np.float32)
+    g = np.array([1.0, 2.0, np.inf, np.nan, np.inf, np.nan], np.float32)
+    np.testing.assert_array_equal(elements("relu_backward", g, y), [1, 2, 0, 0, np.inf, np.nan])
 
 
 @needs_llvmlite

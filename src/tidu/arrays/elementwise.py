@@ -81,7 +81,7 @@ def _tanh_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 def tanh_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
     """g * (1 - out**2)."""
-    return run(_tanh_backward, 0, g, out)
+    return run(_tanh_backward, 0, g, out, native="tanh_backward")
 
 
 def _log1p_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
@@ -126,7 +126,7 @@ def _sigmoid_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 def sigmoid_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
     """g * (1 - out) * out."""
-    return run(_sigmoid_backward, 0, g, out)
+    return run(_sigmoid_backward, 0, g, out, native="sigmoid_backward")
 
 
 def _silu(x: np.ndarray, out: np.ndarray) -> None:

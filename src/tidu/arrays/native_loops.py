@@ -114,6 +114,12 @@ class Value:
         below = builder.fcmp_unordered("<", self.raw, self._of(bound))
         return Value(self.loops, builder.select(below, self.raw, self._of(other)))
 
+    def chooses(self, yes: Value, no: Any) -> Value:
+        """`yes` where self is above 0 or NaN, else `no`."""
+        builder = self.loops.builder
+        above = builder.fcmp_unordered(">", self.raw, self._of(0.0))
+        return Value(self.loops, builder.select(above, yes.raw, self._of(no)))
+
     def call(self, intrinsic: str) -> Value:
         return Value(self.loops, self.loops.intrinsic(intrinsic, [self.raw]))
 

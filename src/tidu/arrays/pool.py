@@ -130,6 +130,7 @@ def _find_current_cpu() -> Callable[[], int]:
     return sched_getcpu
 
 
+_FEW_CORES = 8  # with more there is nearly always one free, and Linux finds it
 _cpus: set[int] = set()
 _current_cpu: Callable[[], int] = lambda: -1  # noqa: E731 (replaced when the workers start)
 
@@ -277,7 +278,7 @@ def _share(pool: _Pool, fn: Callable[[int], Any], n: int, count: int) -> None:
         pass
     helpers = pool.workers[: count - 1]
     try:
-        cpu = _current_cpu() if len(_cpus) <= 2 * _threads else -1
+        cpu = _current_cpu() if len(_cpus) <= _FEW_CORES else -1
         for worker in helpers:
             if cpu >= 0:
                 worker.avoid(cpu)

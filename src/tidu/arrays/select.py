@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tidu.arrays.native import over_elements
 from tidu.arrays.threads import BIG, BLOCK, big_ufunc, parallel, quiet, rows_of, step_of
 
 __all__ = ["extremum", "keep_where", "relu", "relu_backward", "where"]
@@ -117,6 +118,8 @@ def relu_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
     word = _WORDS[g.dtype.itemsize]
     (row, kept), back = rows_of(g, out)
     result = np.empty(row.shape, g.dtype)
+    if row.size > BIG and g.dtype.char == "f" and over_elements("relu_backward", [row, kept], result):
+        return back(result)
     words, result_words = row.view(word), result.view(word)
 
     def block(lo: int, hi: int) -> None:

@@ -30,6 +30,7 @@ BLOCK = 1 << 20  # bytes of a block of `blocked`: long enough for the lock, shor
 
 # More than one, so that a thread that wakes late, or whose core is taken, leaves its second piece to the others.
 _PIECES_PER_THREAD = 2
+_LEAST_PIECE = 1 << 16  # elements; on a machine with many cores, not all of them are worth waking
 
 
 def _has_svml() -> bool:
@@ -171,7 +172,8 @@ def _as_rows(operands: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any] | N
 def _cut(ufunc: np.ufunc, operands: Sequence[Any], out: np.ndarray) -> None:
     """Cut along the first axis: operands have out's length there, or 1, or are scalars."""
     n = len(out)
-    pieces = min(n, get_num_threads() * (_PIECES_PER_THREAD if out.size > 4 * BIG else 1))
+    pieces = get_num_threads() * (_PIECES_PER_THREAD if out.size > 4 * BIG else 1)
+    pieces = min(n, pieces, max(1, out.size // _LEAST_PIECE))
     step = -(-n // pieces)
     if out.ndim == 1:
         step = -(-step // 64) * 64  # whole cache lines
