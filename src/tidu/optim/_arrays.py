@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 SMALL = 1 << 14  # parameters up to this many elements go into a bank
 BLOCK = 1 << 14  # elements that a kernel works on at a time
 THREADED = 1 << 18  # from this many elements on several threads work
+PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 _HALF = ("float16", "bfloat16")
 
 
@@ -168,7 +169,7 @@ class ArrayOptimizer(Optimizer):
                     self.check(group, p)
                     self.begin(group, p, entry)
             a = p._a
-            if a.size <= SMALL and not fresh and a.dtype.kind == "f" and a.dtype.itemsize >= 4:
+            if a.size <= SMALL and not fresh and a.dtype in PLAIN:
                 small.append(p)
                 entries.append(entry)
                 kinds.add(a.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ._arrays import Array, ArrayOptimizer, _zeros_like, gradient, number, recorded_gradient
+from ._arrays import PLAIN, SMALL, Array, ArrayOptimizer, _zeros_like, gradient, number, recorded_gradient
 from .optimizer import ParamsT
 
 __all__ = ["SGD"]
@@ -40,7 +40,7 @@ class SGD(ArrayOptimizer):
 
     scalars = ()
     scratch = 2
-    bank_from = 12
+    bank_from = 1 << 30  # so few operations that moving parameters together would cost more
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: Any = 0,
@@ -82,6 +82,35 @@ class SGD(ArrayOptimizer):
     def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
         if group["momentum"] != 0 and not group["differentiable"]:
             entry["momentum_buffer"] = _zeros_like(p)
+
+    def _step_arrays(self, group: dict[str, Any]) -> None:
+        momentum = group["momentum"]
+        if group["weight_decay"] != 0 or group["nesterov"] or group["dampening"] != 0:
+            super()._step_arrays(group)
+            return
+        # The common case, without detours.
+        lr, table, done = number(group["lr"]), self.state, {}
+        sign = np.subtract if momentum or not group["maximize"] else np.add
+        for p in group["params"]:
+            grad = p._grad
+            if grad is None:
+                continue
+            a, g = p._a, grad._a
+            entry = table[p] if momentum else None
+            b = None if entry is None else entry.get("momentum_buffer")
+            if (momentum and (b is None or group["maximize"])) or a.size > SMALL or a.dtype not in PLAIN:
+                fresh = b is None
+                if fresh and momentum:
+                    self.begin(group, p, entry)  # type: ignore[arg-type]
+                self._one(group, p, g, entry, fresh, done)
+                continue
+            if b is not None:
+                b = b._a
+                np.multiply(b, momentum, b)
+                np.add(b, g, b)
+                g = b
+            sign(a, np.multiply(g, lr), a)
+            p._v[0] += 1
 
     def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
         numbers = (

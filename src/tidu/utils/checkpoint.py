@@ -1,0 +1,388 @@
+"""Checkpointing: run a part of a network again in backward instead of keeping its intermediate values.
+
+The part's saved values are replaced by places in a `_Frame`. The first of them that backward asks for runs the part
+again, under the same random numbers, and fills all places; as soon as the last is filled the second run is broken off.
+What the rules then read belongs to the original graph, so that gradients of gradients come out right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ..autograd import backward
+from ..autograd.function import Function
+from ..autograd.graph import saved_tensors_hooks
+from ..core import engine
+from ..core.errors import modified_error
+from ..core.modes import enable_grad, no_grad, set_record, state
+from ..core.tensor import Tensor, tensor_of
+from ..ops._generator import get_rng_state, set_rng_state
+from ..random import fork_rng
+
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+]  # fmt: skip
+
+_early_stop: list[bool | None] = [None]
+_debug: list[bool | None] = [None]
+_TIP = (
+    "\nTip: To see a more detailed error message, either pass `debug=True` to\n`torch.utils.checkpoint.checkpoint(...)` "
+    "or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\n"
+    "enable checkpoint\u2011debug mode globally.\n"
+)
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a checkpointed function was not like the first. Source: torch.utils.checkpoint."""
+
+
+class _Stop(Exception):
+    """The second run has made all that is needed."""
+
+
+def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """Contexts for the first and the second run that do nothing. Source: torch.utils.checkpoint.noop_context_fn."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _setting(cell: list[bool | None], value: bool | None) -> Iterator[None]:
+    was, cell[0] = cell[0], value
+    try:
+        yield
+    finally:
+        cell[0] = was
+
+
+def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
+    """Within it checkpoints break off their second run early, or do not. Source:
+    torch.utils.checkpoint.set_checkpoint_early_stop."""
+    return _setting(_early_stop, enable)
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
+    """Accepted. Source: torch.utils.checkpoint.set_checkpoint_debug_enabled."""
+    return _setting(_debug, enabled)
+
+
+# ------------------------------------------------------------------ with saved-tensor hooks
+
+
+class _SavedInput:
+    """An argument, through the saved-tensor hooks that are active: those of an outer checkpoint keep only its place."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.cell, self.version, self.node = x._v, x._v[0], x._node
+        self.unpack: Any = None
+        self.value: Any = x
+        if state.saved_hooks:
+            pack, self.unpack = state.saved_hooks[-1]
+            was, state.saved_hooks = state.saved_hooks, ()
+            recording = set_record(False)
+            state.refresh()
+            try:
+                alias = tensor_of(x._a)
+                alias._v = x._v
+                self.value = pack(alias)
+            finally:
+                state.saved_hooks = was
+                set_record(recording)
+                state.refresh()
+
+    def get(self) -> Tensor:
+        if self.cell[0] != self.version:
+            raise modified_error(_Named(), self.value, self.cell, self.version)
+        if self.unpack is None:
+            return self.value  # type: ignore[no-any-return]
+        t = tensor_of(self.unpack(self.value)._a)
+        t._node = self.node
+        return t
+
+
+class _Named:
+    """Stands for the node that keeps a checkpoint's arguments."""
+
+    @staticmethod
+    def name() -> str:
+        return "checkpoint"
+
+
+class _Holder:
+    """The place of one saved value."""
+
+    __slots__ = ("__weakref__", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def _metadata(x: Tensor) -> dict[str, Any]:
+    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+
+
+_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _metadata, "none": lambda _: None}
+
+
+class _Frame:
+    """One checkpointed call: how to run it again, and what it saved."""
+
+    def __init__(self, again: Callable[..., Any], args: Any, early_stop: bool, describe: Any) -> None:
+        self.again, self.early_stop, self.describe = again, early_stop, describe
+        self.args = [_SavedInput(a) if isinstance(a, Tensor) else a for a in args]
+        self.holders: list[weakref.ref[_Holder]] = []
+        self.described: list[Any] = []
+        self.run: Any = None  # weak reference to the backward pass that the values below were made for
+        self.values: dict[int, Tensor] = {}
+        self.counted = 0
+        self.complete = False  # whether the first run is over
+
+    def pack(self, x: Tensor) -> _Holder:
+        holder = _Holder(len(self.holders))
+        self.holders.append(weakref.ref(holder))
+        self.described.append(self.describe(x))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        run = engine.current()
+        if run is None or self.run is None or self.run() is not run:
+            self._run_again()
+            self.run = None if run is None else weakref.ref(run)
+        if holder.index not in self.values:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you "
+                "are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an "
+                "issue with details on your use case."
+            )
+        return self.values.pop(holder.index)
+
+    def _pack_again(self, x: Tensor) -> Tensor:
+        at = self.counted
+        self.counted += 1
+        kept = tensor_of(x._a)
+        kept._v = x._v
+        if at >= len(self.holders):
+            if not self.complete:
+                return kept
+            raise CheckpointError(
+                "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
+                f"forward pass.\n{_TIP}"
+            )
+        if self.holders[at]() is not None:
+            self.values[at] = kept
+        if self.early_stop and self.counted == len(self.holders):
+            raise _Stop
+        return kept
+
+    def _run_again(self) -> None:
+        args = [a.get() if isinstance(a, _SavedInput) else a for a in self.args]
+        self.values, self.counted = {}, 0
+        with contextlib.suppress(_Stop), saved_tensors_hooks(self._pack_again, lambda t: t), enable_grad():
+            self.again(*args)
+        self._check()
+
+    def _check(self) -> None:
+        if self.counted != len(self.holders):
+            if self.counted > len(self.holders):
+                return
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\nNumber of tensors saved "
+                f"during recomputation: {self.counted}.\n{_TIP}"
+            )
+        other = [
+            (i, self.described[i], now)
+            for i, x in sorted(self.values.items())
+            if (now := self.describe(x)) != self.described[i]
+        ]
+        if other:
+            text = "".join(
+                f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}\n" for i, was, now in other
+            )
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                f"during the forward pass.\n{text}.\n{_TIP}"
+            )
+
+
+def _without_reentrance(
+    fn: Callable[..., Any], preserve: bool, context_fn: Callable[[], Any], check: str, early_stop: bool, args: Any,
+    kwargs: Any,
+) -> Any:  # fmt: skip
+    if check not in _CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {check}")
+    first, second = context_fn()
+    if not state.grad:
+        return fn(*args, **kwargs)
+    rng = get_rng_state() if preserve else None
+
+    def again(*args: Any) -> None:
+        with fork_rng(enabled=preserve), second:
+            if preserve:
+                set_rng_state(rng)  # type: ignore[arg-type]
+            fn(*args, **kwargs)
+
+    frame = _Frame(again, args, early_stop if _early_stop[0] is None else _early_stop[0], _CHECKS[check])
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        out = fn(*args, **kwargs)
+    frame.complete = True
+    return out
+
+
+# ------------------------------------------------------------------ as a Function
+
+
+class CheckpointFunction(Function):
+    """Runs the function unrecorded; its backward runs it again, recorded, and goes backward through that. Source:
+    torch.utils.checkpoint.CheckpointFunction."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        check_backward_validity(args)
+        ctx.run_function, ctx.preserve = run_function, preserve_rng_state
+        ctx.rng = get_rng_state() if preserve_rng_state else None
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        run = engine.current()
+        if run is not None and run.targets is not None:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
+        args = list(ctx.others)
+        for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[i] = t
+        args = list(detach_variable(tuple(args)))
+        with fork_rng(enabled=ctx.preserve):
+            if ctx.preserve:
+                set_rng_state(ctx.rng)
+            with enable_grad():
+                outs = ctx.run_function(*args)
+        outs = (outs,) if isinstance(outs, Tensor) else outs
+        pairs = [(o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        with enable_grad():
+            backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *[a._grad if isinstance(a, Tensor) else None for a in args])
+
+
+def detach_variable(inputs: Any) -> tuple[Any, ...]:
+    """The inputs with their tensors taken out of the graph, as leaves. Source:
+    torch.utils.checkpoint.detach_variable."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
+        )
+    out = []
+    for x in inputs:
+        if isinstance(x, Tensor):
+            wants = x.requires_grad
+            x = x.detach()  # type: ignore[attr-defined]
+            x.requires_grad = wants
+        out.append(x)
+    return tuple(out)
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warn if no input wants a gradient. Source: torch.utils.checkpoint.check_backward_validity."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+# ------------------------------------------------------------------ the public functions
+
+
+def checkpoint(
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], Any] = noop_context_fn, determinism_check: str = "default", debug: bool = False,
+    early_stop: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """function(*args, **kwargs), whose intermediate values are not kept: backward runs it again.
+
+    Args:
+        function: what to run.
+        use_reentrant: False (recommended): any structure of arguments and results, gradients of gradients. True: the
+            older way, by a Function.
+        context_fn: gives two context managers, for the first and the second run.
+        determinism_check: "default" compares shapes and dtypes of the two runs, "none" does not.
+        early_stop: break off the second run once it has made what is needed.
+        preserve_rng_state: the second run draws the random numbers of the first (default True).
+
+    Source: torch.utils.checkpoint.checkpoint.
+
+    >>> import tidu as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> checkpoint(lambda t: t.exp().sin(), x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor(3.3150)
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, "
+            "calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but "
+            "if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for "
+            "more details on the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if not use_reentrant:
+        return _without_reentrance(function, preserve, context_fn, determinism_check, early_stop, args, kwargs)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug is not False:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    return CheckpointFunction.apply(function, preserve, *args)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """The functions one after the other, in segments of which all but the last are checkpointed. Source:
+    torch.utils.checkpoint.checkpoint_sequential.
+
+    Args:
+        functions: a Sequential, or a list of functions.
+        segments: how many.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In "
+            "version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, "
+            "but if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs "
+            "for more details on the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(steps) // segments
+
+    def chain(part: list[Any]) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for f in part:
+                x = f(x)
+            return x
+
+        return run
+
+    at = 0
+    for at in range(0, size * (segments - 1), size):
+        part = chain(steps[at : at + size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+    return chain(steps[size * (segments - 1) :])(input)
