@@ -217,7 +217,8 @@ def _matmul(input: Any, other: Any) -> Any:
     if n == 2 and m == 1:
         return mv(input, other)
     if n == 1 and m == 2:
-        return mm(input.unsqueeze(0), other).squeeze(0)
+        r = mm(input.unsqueeze(0), other)
+        return r.squeeze_(0) if hasattr(r, "_a") else r.squeeze(0)
     if m <= 2:  # one product with the batch laid out as rows
         rows = reshape(input, (-1, input.shape[-1])) if input.numel() else input.reshape((_rows(input), input.shape[-1]))
         if m == 1:
