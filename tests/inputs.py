@@ -38,6 +38,7 @@ DOMAINS: dict[str, tuple[float, float]] = {
 # Elementwise ops: what they are called with beside their tensors.
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "add.scaled": [{"alpha": 0.5}],
+    "sub.number": [{"other": 1.5}],
     "sub.scaled": [{"alpha": 0.5}],
     "rsub.scaled": [{"alpha": 0.5}],
     "rsub.tensor_scaled": [{"alpha": 0.5}],
@@ -67,10 +68,13 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
 FIRST_IS_CONSTANT = {"igamma", "igammac", "special_zeta", "special_zeta.second"}
 
 # Ops that PyTorch records and cannot differentiate.
-NO_DERIVATIVE = {"floor_divide", "heaviside", "remainder.of_number", "scatter.reduce", "scatter.value_reduce"}
+NO_DERIVATIVE = set(
+    "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogramdd detach_copy "
+    "_unique2 unique_dim unique_consecutive".split()
+)
 
 # Ops that only rules and losses call, on floats.
-INTERNAL = {"square", "div.number"}
+INTERNAL = {"square", "div.number", "sub.number", "mul.i"}
 
 
 class Source:
@@ -98,8 +102,11 @@ class Source:
 def cases_of(op: Any) -> list[Args]:
     """The argument lists to test an op with; empty where nothing says."""
     r = Source(op.name)
-    if op.name in CASES:
-        return CASES[op.name](r)
+    name = op.name
+    if "_copy" in name and name not in CASES:  # a view op whose result is a copy
+        name = name.replace("_copy.", "_").replace("_copy", "")
+    if name in CASES:
+        return CASES[name](r)
     if op.kind != "elementwise":
         return []
     low, high = DOMAINS.get(op.name, (-2.0, 2.0))
@@ -122,11 +129,17 @@ def _mask(*shape: int) -> np.ndarray:
 _I = np.array([2, 0, 2])
 _J = np.array([[1, 0], [3, 2], [0, 3]])
 _RATIO = np.resize([1.4, 2.5, -1.6, 0.6, -2.3], (3, 4))  # quotients far from whole numbers
-_HOW = ("none", "mean", "sum")
+_HOW = (0, 1, 2)  # the reductions none, mean, sum
 
 
 def _quotient(x: np.ndarray) -> list[Args]:
     return [(x, x / _RATIO)]
+
+
+def _padded(r: Source, n: int, replicate: bool) -> Args:
+    """One place before and two after, in each of the last n dimensions."""
+    index = np.array([0, 0, 1, 2, 2, 2]) if replicate else np.array([1, 0, 1, 2, 1, 0])
+    return r(2, *[3] * n), (1, 2) * n, (index,) * n
 
 
 # What everything else is called with.
@@ -326,4 +339,53 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
         for w, p in ((None, None), (r(4), r(4)))
     ],
     "_trilinear": lambda r: [(r(3, 4), r(2, 4, 5), r(3, 5))],
+    # sorting and counting
+    "sort": lambda r: [(r(3, 4), 1, False)],
+    "sort.stable": lambda r: [(r(3, 4), 0, True)],
+    "argsort": lambda r: [(r(3, 4), 1, False)],
+    "topk": lambda r: [(r(3, 4), 2, 1, True, True), (r(3, 4), 2, 0, False, True)],
+    "kthvalue": lambda r: [(r(3, 4), 2, 1, False)],
+    "mode": lambda r: [(r(3, 4), 1, False)],
+    "aminmax": lambda r: [(r(3, 4), (1,), False)],
+    "searchsorted": lambda r: [(np.arange(4.0), r(3), False, False, None)],
+    "bincount": lambda r: [(_I, None, 0)],
+    "histc": lambda r: [(r(3, 4), 5, -2, 2)],
+    "histogram": lambda r: [(r(3, 4), 5, None, None, False)],
+    "histogramdd": lambda r: [(r(5, 2), [2, 3], None, None, False)],
+    "_unique2": lambda r: [(r(3, 4), True)],
+    "unique_dim": lambda r: [(r(3, 4), 0)],
+    "unique_consecutive": lambda r: [(r(5), None, True)],
+    "isin": lambda r: [(r(3), r(3), False, False)],
+    "one_hot": lambda r: [(_I, 4)],
+    "embedding": lambda r: [(r(4, 3), np.array([[0, 2], [2, 3]]), -1, False, False)],
+    "renorm": lambda r: [(r(3, 4), 2.0, 0, 1.0)],
+    # margins and likelihoods
+    "soft_margin_loss": lambda r: [(r(3, 4), np.sign(r(3, 4)), how) for how in _HOW],
+    "multi_margin_loss": lambda r: [(r(3, 4), _I, w, p, 1.0, how) for how in _HOW for w, p in ((None, 1), (r(4), 2))],
+    "multilabel_margin_loss": lambda r: [
+        (r(3, 4), np.array([[1, 3, -1, 0], [0, -1, 1, 1], [2, 0, 1, 3]]), how) for how in _HOW
+    ],
+    "nll_loss": lambda r: [(r(3, 4), _I, w, how, -100) for how in _HOW for w in (None, r(4, low=0.2, high=1))],
+    "nll_loss2d": lambda r: [
+        (r(2, 4, 2, 2), np.array([[[0, 3], [1, 1]], [[2, 0], [3, 2]]]), w, how, -100)
+        for how in _HOW
+        for w in (None, r(4, low=0.2, high=1))
+    ],
+    # normalisation
+    "native_layer_norm": lambda r: [(r(3, 4), (4,), r(4), r(4), 1e-5), (r(3, 4), (4,), None, None, 1e-5)],
+    "native_batch_norm": lambda r: [
+        (r(5, 3), r(3), r(3), None, None, True, 1e-5),
+        (r(5, 3), r(3), r(3), r(3), r(3, low=0.5, high=2), False, 1e-5),
+    ],
+    "native_group_norm": lambda r: [(r(2, 4, 3), r(4), r(4), 2, 4, 3, 2, 1e-5)],
+    # convolution and padding
+    "convolution": lambda r: [
+        (r(2, 4, 6), r(6, 2, 3), r(6), (2,), (1,), (1,), False, (0,), 2),
+        (r(1, 2, 4, 5), r(3, 2, 2, 3), None, (1, 1), (0, 1), (1, 2), False, (0, 0), 1),
+        (r(1, 3, 4), r(3, 2, 3), r(2), (2,), (1,), (1,), True, (1,), 1),
+    ],
+    "conv_tbc": lambda r: [(r(5, 2, 3), r(2, 3, 4), r(4), 1)],
+    **{f"reflection_pad{n}d": lambda r, n=n: [_padded(r, n, False)] for n in (1, 2, 3)},
+    **{f"replication_pad{n}d": lambda r, n=n: [_padded(r, n, True)] for n in (1, 2, 3)},
+    "constant_pad_nd": lambda r: [(r(3, 4), (1, 2), 0.5), (r(3, 4), (-1, 1, 2, 0), 0.0)],
 }
