@@ -262,6 +262,11 @@ unsafe_view = Op(
 
 
 def __matmul__(self: Tensor, other: Any) -> Any:
+    try:
+        if self._a.ndim == 2 == other._a.ndim:
+            return mm(self, other)
+    except AttributeError:
+        pass
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
