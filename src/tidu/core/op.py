@@ -164,6 +164,8 @@ class Op:
         for name, default in zip(self.params[len(args) :], self.defaults[len(args) :], strict=True):
             if name in kw:
                 full.append(kw.pop(name))
+            elif kw and (alias := next((a for a in _NUMPY_NAMES.get(name, ()) if a in kw), None)):
+                full.append(kw.pop(alias))
             elif default is REQUIRED:
                 raise TypeError(f"{self.name}() missing 1 required positional arguments: \"{name}\"")
             else:
@@ -378,6 +380,9 @@ class Op:
         from .inplace import write_out_values
 
         return write_out_values(self, result, out)
+
+
+_NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 
 
 class OpNode(Node):

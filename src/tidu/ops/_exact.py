@@ -76,8 +76,11 @@ def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def refuse_overlap(out: Any, inputs: Any) -> None:
-    """RuntimeError where `out` lies in the memory of one of the inputs, or several of its elements in one place."""
+def refuse_overlap(out: Any, inputs: Any, whole: bool = False) -> None:
+    """RuntimeError where `out` lies in the memory of one of the inputs, or several of its elements in one place.
+
+    `whole`: nothing is said of arrays with gaps, which could lie between each other.
+    """
     if isinstance(out, (tuple, list)):
         for o in out:
             refuse_overlap(o, inputs)
@@ -91,6 +94,8 @@ def refuse_overlap(out: Any, inputs: Any) -> None:
     for x in inputs:
         a = getattr(x, "_a", None)
         if a is not None and b is not None and np.may_share_memory(a, b):
+            if whole and not (a.flags.forc and b.flags.forc):
+                continue
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                 "memory location. Please clone() the tensor before performing the operation."

@@ -10,6 +10,7 @@ from ..core.modes import state
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..core.views import live_node
+from ._exact import refuse_overlap
 
 
 def _array(v: Any) -> Any:
@@ -27,6 +28,10 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
     if not a.flags.c_contiguous:
         return apply_inplace(op, args)
     wants = False
+    cell = x._v
+    for v in args[1:]:
+        if v.__class__ is Tensor and v._v is cell and v._a.ndim:
+            refuse_overlap(x, (v,), whole=True)
     for v in args:
         if isinstance(v, Tensor) and (v._node if v._view is None else live_node(v)) is not None:
             wants = True

@@ -61,8 +61,10 @@ _squeeze_dims = view_op(
 )
 
 
-def squeeze(input: Any, dim: Any = None) -> Any:
+def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
+    if axis is not None:
+        dim = axis
     if dim is None:
         return _squeeze_all(input)
     return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)

@@ -20,6 +20,7 @@ from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
 from ._exact import apart_out, exact_out, refuse_overlap
 from ._indexed import indexed
+from ._names import numpy_names
 from ._write import write_part
 from .arithmetic import not_implemented
 from .dims import expand
@@ -157,6 +158,7 @@ _gather_now = indexed(
 )
 
 
+@numpy_names
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
     """The elements that `index` names along a dimension, in its shape.
 
@@ -187,6 +189,7 @@ gather_adjoint = Op(
 scatter_values = gather_adjoint  # (values, shape, dim, index): into zeros, at the places an index names
 
 
+@numpy_names
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`. Source: torch.take_along_dim."""
     if indices.dtype.name not in ("int64", "int32"):
@@ -410,6 +413,7 @@ def _check_number(value: Any, d: Any) -> None:
     checked_number(value, d if hasattr(d, "category") else from_numpy(d))
 
 
+@numpy_names
 def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None, out: Any = None
 ) -> Any:  # fmt: skip
@@ -431,6 +435,7 @@ def scatter(
 scatter.op = _scatter_src_op  # type: ignore[attr-defined]
 
 
+@numpy_names
 def scatter_(
     self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Any:
@@ -439,6 +444,7 @@ def scatter_(
     return write_part(op, args, _combine_into if reduce is not None else scatter_into)
 
 
+@numpy_names
 def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     """`scatter_add`, in place. Source: torch.Tensor.scatter_add_."""
     return write_part(_scatter_add_op, (self, dim, index, src), add_into)

@@ -13,6 +13,7 @@ from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
+from ._names import numpy_names
 from ._write import write_part
 from .dims import expand
 from .gather import check_index, copied
@@ -187,6 +188,7 @@ def _scaled(v: Any, alpha: Any) -> Any:
     return v if alpha == 1 else v * (alpha.conjugate() if isinstance(alpha, complex) else alpha)
 
 
+@numpy_names
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`index_add`, in place. Source: torch.Tensor.index_add_."""
     return write_part(_index_add_op, (self, dim, index, source, alpha), _scaled_into)
@@ -259,6 +261,7 @@ _index_copy_op = Op(
 index_copy = apart_out(exact_out(_index_copy_op.call))
 
 
+@numpy_names
 def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Any:
     """`index_copy`, in place. Source: torch.Tensor.index_copy_."""
     return write_part(_index_copy_op, (self, dim, index, source), _copy_into)
@@ -331,6 +334,7 @@ def _filling(input: Any, value: Any) -> Op:
     return _fill_number
 
 
+@numpy_names
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy of `input` in which the slices that a vector of indices names are filled with a value.
     Source: torch.index_fill."""
@@ -340,6 +344,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 index_fill.op = _fill_number  # type: ignore[attr-defined]
 
 
+@numpy_names
 def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
     """`index_fill`, in place. Source: torch.Tensor.index_fill_."""
     return write_part(_filling(self, value), (self, dim, index, value), _fill_into)

@@ -19,8 +19,9 @@ from ..core.promote import number
 from ..core.strided import _overlaps
 from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
-from ..core.views import live_node
+from ..core.views import live_node, pointer
 from ..dtypes import bool_, from_numpy
+from ._exact import refuse_overlap
 from ._indexed import indexed, indexed_by_list
 from ._positions import accumulate_at, numpy_key, refuse_index, take
 from ._write import write_part
@@ -70,7 +71,7 @@ def getitem(self: Tensor, key: Any) -> Any:
 
 
 def _chain(x: Any, key: Any, whole: bool) -> Any:
-    """The views that a plain key, with an Ellipsis in it, asks for, one after the other. IndexError where it is wrong."""
+    """The views that a plain key, with an Ellipsis in it, asks for, one after the other; IndexError if it is wrong."""
     free = x._a.ndim
     for k in key:
         if k.__class__ is int or k.__class__ is slice:
@@ -541,7 +542,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                         a[plain] = value
                         self._v[0] += 1
                         return
-                elif kind is Tensor and value._a.dtype is a.dtype:
+                elif kind is Tensor and value._a.dtype is a.dtype and value._v is not self._v:
                     a[plain] = value._a
                     self._v[0] += 1
                     return
@@ -568,6 +569,8 @@ def _copy_into(view: Any, value: Any) -> None:
             value = reshape(value, shape[lead:])
         if shape[lead:] != target:
             value = value.expand(target)  # type: ignore[attr-defined]
+    if value._v is view._v and (value._a.shape, pointer(value._a)) != (view._a.shape, pointer(view._a)):
+        refuse_overlap(view, (value,), whole=True)
     view.copy_(value)  # type: ignore[attr-defined]
 
 

@@ -11,6 +11,7 @@ from ..core.linear import linear
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import normalize_dim, normalize_dims
 from ._exact import exact_out
+from ._names import numpy_names
 from .dims import expand, unsqueeze
 from .shape import ints, named_ints, reshape, view
 from .windows import diagonal, diagonal_backward
@@ -69,14 +70,17 @@ def method_tile(self: Tensor, *dims: Any, **kw: Any) -> Any:
     return tile(self, named_ints(dims, kw.pop("dims", None), "tile", "dims"))
 
 
+@numpy_names
 def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Any:
     """Each element (or slice along `dim`) so many times in a row; of `repeats` alone, the indices that do so.
 
     **Arguments** repeats: a number, or an integer tensor with one number for each; dim: None for the flattened tensor;
     output_size: what they add up to, if known. Source: torch.repeat_interleave.
     """
+    if input is None:
+        input, repeats = repeats, None
     if repeats is None:
         return _interleaved_indices(input, output_size)
     if dim is None:
@@ -315,8 +319,3 @@ diag.op = diagonal_copy.op  # type: ignore[attr-defined]
 def diagflat(input: Any, offset: int = 0) -> Any:
     """The matrix with all elements on a diagonal. Source: torch.diagflat."""
     return diag_embed(reshape(input, (-1,)), offset)
-
-
-def method_diagflat(self: Tensor, diagonal: int = 0) -> Any:
-    """The matrix with all elements on a diagonal. Source: torch.Tensor.diagflat."""
-    return diagflat(self, diagonal)

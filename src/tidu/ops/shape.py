@@ -19,6 +19,7 @@ from ..core.viewing import view_op
 from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
+from ._names import numpy_names
 from ._relabel import relabel
 
 __all__ = [
@@ -241,6 +242,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, (*shape[:first], n, *shape[last + 1 :]))
 
 
+@numpy_names
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """One dimension split into several, whose sizes (one may be -1) multiply to its own. Source: torch.unflatten."""
     if not isinstance(sizes, (tuple, list)):

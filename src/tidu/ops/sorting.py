@@ -11,6 +11,7 @@ from ..core.returns import return_type
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
+from ._names import numpy_names
 from .extremes import picked
 from .gather import gather, scatter_values
 
@@ -90,6 +91,7 @@ _plain_sort, _stable_sort = _sort_op("sort", "SortBackward0"), _sort_op("sort.st
 _stable_sort.op.name = "sort"
 
 
+@numpy_names
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
 ) -> Any:
@@ -114,6 +116,7 @@ def sort(
 sort.op = _plain_sort.op  # type: ignore[attr-defined]
 
 
+@numpy_names
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The indices that put the elements in order along a dimension. Source: torch.argsort."""
     return _argsort(input, dim, descending)
@@ -235,11 +238,13 @@ _mode_op = picked("mode", _mode, "ModeBackward0", return_type("mode", "values", 
 _kthvalue_call, _mode_call = apart_out(exact_out(_kthvalue_op.call)), apart_out(exact_out(_mode_op.call))
 
 
+@numpy_names
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The k-th smallest element along a dimension, and its index: (values, indices). Source: torch.kthvalue."""
     return _kthvalue_call(input, k, normalize_dim(dim, input.ndim), keepdim, out=out)
 
 
+@numpy_names
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent element along a dimension (the smallest of several) and where it stands last: (values,
     indices). Source: torch.mode."""

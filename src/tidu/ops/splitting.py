@@ -11,6 +11,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._indexed import parts
+from ._names import numpy_names
 from .joining import cat, stack
 from .windows import slice_
 
@@ -105,6 +106,7 @@ unsafe_split_with_sizes = _declare(
 )
 
 
+@numpy_names
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Views of equal size along a dimension (the last may be smaller), or of the sizes in a list.
 
@@ -118,6 +120,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     return method_split(tensor, split_size_or_sections, dim)
 
 
+@numpy_names
 def method_split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
     """Views of equal size along a dimension, or of the sizes in a list. Source: torch.Tensor.split."""
     if isinstance(split_size, int):
@@ -147,6 +150,7 @@ def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:
     return (n + chunks - 1) // chunks, n
 
 
+@numpy_names
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` views of equal size along a dimension, the last perhaps smaller. Source: torch.chunk."""
     size, n = _chunk_size(input, chunks, dim)
@@ -193,6 +197,7 @@ unbind = parts(
 # ------------------------------------------------------------------ tensor_split
 
 
+@numpy_names
 def tensor_split(
     input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
     tensor_indices_or_sections: Any = None,

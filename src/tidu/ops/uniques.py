@@ -13,6 +13,7 @@ from ..core.promote import Number, result_type
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
+from ._names import numpy_names
 
 __all__ = ["isin", "unique", "unique_consecutive"]
 METHODS = "unique unique_consecutive"
@@ -122,6 +123,7 @@ def _wanted(found: Any, return_inverse: bool, return_counts: bool) -> Any:
     return got[0] if len(got) == 1 else tuple(got)
 
 
+@numpy_names
 def unique(
     input: Any,
     sorted: bool = True,
@@ -143,6 +145,7 @@ def unique(
     return _wanted(found, return_inverse, return_counts)
 
 
+@numpy_names
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:

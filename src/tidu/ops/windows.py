@@ -19,6 +19,7 @@ from ..core.viewing import view_op
 from ..core.views import geometry, storage_of, window
 from ..shapes import normalize_dim
 from ._exact import exact_out
+from ._names import numpy_names
 from ._relabel import relabel
 from ._strides import strided
 from .shape import ints
@@ -109,6 +110,7 @@ slice_adjoint, slice_backward = _adjoint("slice_backward", _slice, _later("slice
 slice_ = view_op("slice", _slice, slice_backward)
 
 
+@numpy_names
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """`length` places of a dimension from `start` on, as a view. Source: torch.narrow."""
     return slice_(input, *_narrowed(input, dim, start, length))
@@ -149,6 +151,7 @@ def _narrow_copy_adjoint(g: Any, shape: Ints, dim: int, start: int, length: int)
     return slice_backward(g, shape, d, first, first + length, 1)
 
 
+@numpy_names
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """`narrow`, as a copy. Source: torch.narrow_copy."""
     return _slice_copy(input, dim, start, length, out=out)
