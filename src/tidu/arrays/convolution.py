@@ -19,7 +19,7 @@ import numpy as np
 
 from tidu.arrays.threads import BLOCK, get_num_threads, one_blas_thread, parallel
 
-__all__ = ["adjoint_input", "adjoint_weight", "correlate", "output_size"]
+__all__ = ["adjoint_input", "adjoint_weight", "col2im", "correlate", "im2col", "output_size"]
 
 Ints = tuple[int, ...]
 Pads = Sequence[tuple[int, int]]
@@ -264,3 +264,35 @@ def _scatter(
     if bias is not None:
         result += bias.reshape(c, *(1,) * len(size))
     return result.astype(dtype) if result.dtype != dtype else result
+
+
+def im2col(x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints) -> np.ndarray:
+    """The windows of (n, c, ...) as columns: (n, c * places of the kernel, places it takes)."""
+    out = output_size(x.shape[2:], kernel, stride, pads, dilation)
+    n, c = x.shape[:2]
+    seen = _windows(_padded(x, pads), kernel, out, stride, dilation)
+    return np.ascontiguousarray(seen).reshape(n, c * math.prod(kernel), math.prod(out))
+
+
+def col2im(
+    columns: np.ndarray, size: Ints, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> np.ndarray:
+    """The adjoint of `im2col`: every column's elements added where they were taken from."""
+    out = output_size(size, kernel, stride, pads, dilation)
+    n, c = len(columns), columns.shape[1] // math.prod(kernel)
+    parts = columns.reshape(n, c, *kernel, *out)
+    wide = [
+        max(m + lo + hi, d * (k - 1) + s * (q - 1) + 1)
+        for m, k, q, s, (lo, hi), d in zip(size, kernel, out, stride, pads, dilation, strict=True)
+    ]
+    full = np.zeros((n, c, *wide), columns.dtype)
+    every = slice(None)
+    for places in np.ndindex(*kernel):
+        at = tuple(
+            slice(d * j, d * j + s * (q - 1) + 1, s)
+            for j, q, s, d in zip(places, out, stride, dilation, strict=True)
+        )
+        target = full[(every, every, *at)]
+        np.add(target, parts[(every, every, *places)], target)
+    keep = tuple(slice(lo, lo + m) for m, (lo, _) in zip(size, pads, strict=True))
+    return np.ascontiguousarray(full[(every, every, *keep)])

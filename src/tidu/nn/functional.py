@@ -115,3 +115,4 @@ from ..ops.pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
+from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold

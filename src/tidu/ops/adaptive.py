@@ -14,7 +14,7 @@ from ..core.op import Op
 from ._refuse import refusal
 from .activation import relu
 from .pointwise import abs, sign
-from .pooling import avg_pool1d, avg_pool2d, avg_pool3d, gather_places, scatter_places
+from .pooling import as_laid, avg_pool1d, avg_pool2d, avg_pool3d, gather_places, scatter_places
 from .powers import pow
 from .reduction import mean
 
@@ -73,13 +73,15 @@ _AVG = {n: _adaptive(n) for n in (2, 3)}
 
 def _sizes(fn: str, n: int, input: Value, output_size: Any) -> Ints:
     if isinstance(output_size, (tuple, list)):
-        if len(output_size) >= input.ndim and len(output_size) != 1:
+        if len(output_size) >= input.ndim:
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
         if n == 1 and len(output_size) != 1:
             raise RuntimeError(f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})")
         if n == 1:
             output_size = output_size[0]
         elif len(output_size) != n:
+            if fn.startswith("adaptive_max"):
+                raise RuntimeError(f"{fn}(): internal error: output_size.size() must be {n}")
             raise RuntimeError(f"{fn}: output_size must be {n}")
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * n
@@ -112,9 +114,9 @@ def _avg_pool(n: int, input: Value, output_size: Any) -> Value:
             )
         raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}")
     if any(s < 0 for s in sizes):
-        words = ", ".join(map(str, sizes))
+        words = f"1, {sizes[0]}" if n == 1 else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
         raise RuntimeError(
-            f"{fn}: elements of output_size must be greater than or equal to 0 but received {{{words}}}"
+            f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but received {{{words}}}"
         )
     if n == 1:
         return _avg_pool(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2) if sizes != (1,) else _one(input)
@@ -164,7 +166,7 @@ def _table_max(input: Any, tables: list[Any]) -> tuple[Any, Any]:
         outs[d], inner[d] = t.shape[1:]
         places = places + (t * math.prod(size[d + 1 :])).reshape(len(t), *outs, *inner)
     shape = places.shape
-    flat = places.reshape(*shape[: n + 1], -1)
+    flat = places.reshape(*shape[: n + 1], math.prod(shape[n + 1 :]))
     planes = np.arange(len(x)).reshape(-1, *(1,) * (n + 1))
     seen = x[planes, flat]
     which = seen.argmax(-1)
@@ -219,6 +221,9 @@ def _max_pool(n: int, input: Value, output_size: Any) -> Any:
         return out.squeeze(-2), index.squeeze(-2)
     sizes = _sizes(fn, n, input, output_size)
     _check(fn, n, input, ":")
+    if any(s < 0 for s in sizes):
+        shape = [*input.shape[: input.ndim - n], *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
     refusal("bic", fn if n == 2 else "adaptive_max_pool3d_cpu")("", input.dtype)
     return _MAX[n].call(input, sizes)
 
@@ -369,7 +374,7 @@ def _unpool_forward(input: Any, indices: Any, size: Ints) -> Any:
     out = np.zeros((*lead, length), input.dtype)
     if input.size:
         np.put_along_axis(out, indices.reshape(*lead, -1), input.reshape(*lead, -1), -1)
-    return out.reshape(*lead, *size)
+    return as_laid(out.reshape(*lead, *size), input)
 
 
 def _unpool(n: int) -> Callable[..., Any]:

@@ -142,7 +142,14 @@ def _scatter(input: Any, indices: Any, size: Ints) -> Any:
 def _max_forward(input: Any, windows: Windows) -> Any:
     n = len(windows)
     out = kernels.max_forward(_planes(_wide(input), n), windows)
-    return out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False)
+    return as_laid(out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False), input)
+
+
+def as_laid(out: Any, input: Any) -> Any:
+    """A result (N, C, H, W) with its channels last in memory, where the input's are."""
+    if input.ndim != 4 or input.flags.c_contiguous or not input.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return out
+    return np.ascontiguousarray(out.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
 
 
 def _places(input: Any, best: Any, windows: Windows) -> Any:
@@ -167,7 +174,7 @@ def _max_push(t: Value, input: Value, out: Value, windows: Windows) -> Value:
 
 def _with_places(input: Any, windows: Windows) -> Any:
     out = _max_forward(input, windows)
-    return out, _places(input, out, windows)
+    return out, as_laid(_places(input, out, windows), input)
 
 
 def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -222,6 +229,8 @@ def _count(n: int, k: int, s: int, p: int, d: int, ceil_mode: bool) -> int:
 
 def _check_pads(kernel: Ints, padding: Ints, dilation: Ints) -> None:
     for k, p, d in zip(kernel, padding, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
@@ -249,9 +258,7 @@ def _windows(
         words = " ".join(f"dilation{c}: {v}" for c, v in zip(letters, dilation, strict=True))
         raise RuntimeError(f"dilation should be greater than zero, but got {words}")
     shape = list(input.shape)
-    for p in padding:
-        if p < 0:
-            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+    _check_pads(kernel, padding, dilation)
     good = input.ndim in (n + 1, n + 2) and all(shape[-n:]) and (shape[-n - 1] != 0)
     if not good:
         if n == 2:
@@ -264,7 +271,6 @@ def _windows(
             else f"{fn}_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive length, but input has a shape of {shape} "
             f"and non-batch dimension 0 has length zero!"
         )
-    _check_pads(kernel, padding, dilation)
     outs = [
         _count(m, k, s, p, d, ceil_mode)
         for m, k, s, p, d in zip(shape[-n:], kernel, stride, padding, dilation, strict=True)
@@ -337,6 +343,8 @@ def _max_pool1d(
         raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
     if p < 0:
         raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {p}")
+    if p > k // 2 and both:
+        _check_pads((k,), (p,), (d,))
     if p > k // 2:
         raise RuntimeError(
             f"max_pool1d() padding should be at most half of kernel size, but got padding={p} and kernel_size={k}"
