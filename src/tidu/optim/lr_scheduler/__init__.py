@@ -1,0 +1,24 @@
+"""torch.optim.lr_scheduler: schedules of learning rates."""
+
+from ._base import (
+    EPOCH_DEPRECATION_WARNING,
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    LRScheduler,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+    _LRScheduler,
+)
+from ._combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR
+from ._cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+
+__all__ = [
+    "EPOCH_DEPRECATION_WARNING", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+    "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR", "_LRScheduler",
+]  # fmt: skip
