@@ -14,11 +14,14 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidu.arrays.native_loops import Compiler
 from tidu.arrays.threads import parallel, step_of
+
+if TYPE_CHECKING:
+    from tidu.arrays.native_loops import Compiler
 
 __all__ = ["address", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
 
@@ -97,6 +100,8 @@ def kernel(name: str) -> Callable[..., None] | None:
 def _llvm() -> Compiler | None:
     if os.environ.get("TIDU_NATIVE", "1") == "0":
         return None
+    from tidu.arrays.native_loops import Compiler
+
     try:
         return Compiler()
     except (ImportError, OSError, RuntimeError):
