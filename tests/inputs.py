@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tidu.arrays.pooling import Window
+
 Args = tuple[Any, ...]
 UNIT, POSITIVE, ABOVE_ONE = (-0.9, 0.9), (0.3, 2.0), (1.2, 3.0)
 
@@ -72,6 +74,17 @@ NO_DERIVATIVE = set(
     "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogramdd detach_copy "
     "_unique2 unique_dim unique_consecutive".split()
 )
+
+# Inputs of which an op reads but a part, or whose structure it takes for granted: by position, what makes a change of
+# the input one that keeps it.
+STRUCTURE: dict[str, dict[int, Callable[[np.ndarray], np.ndarray]]] = {
+    **{n: {0: lambda a: a + a.T} for n in ("linalg_cholesky_ex", "cholesky", "linalg_eigh")},
+    "cholesky_solve": {1: np.tril},
+    "cholesky_inverse": {0: np.tril},
+}
+
+# Outputs whose derivative is the function's; eigenvectors are free to turn.
+OUTPUTS = {"linalg_eig": (0,)}
 
 # Ops that only rules and losses call, on floats.
 INTERNAL = {"square", "div.number", "sub.number", "mul.i"}
@@ -140,6 +153,15 @@ def _padded(r: Source, n: int, replicate: bool) -> Args:
     """One place before and two after, in each of the last n dimensions."""
     index = np.array([0, 0, 1, 2, 2, 2]) if replicate else np.array([1, 0, 1, 2, 1, 0])
     return r(2, *[3] * n), (1, 2) * n, (index,) * n
+
+
+def _image(r: Source, n: int) -> np.ndarray:
+    return r(1, 2, *(4, 5, 3)[:n])
+
+
+def _windows(n: int) -> tuple[Window, ...]:
+    """Windows of two places, one apart, with one place of padding before."""
+    return tuple(Window(2, 2, 1, 1, (length - 1) // 2 + 1) for length in (4, 5, 3)[:n])
 
 
 # What everything else is called with.
@@ -361,11 +383,15 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "renorm": lambda r: [(r(3, 4), 2.0, 0, 1.0)],
     # margins and likelihoods
     "soft_margin_loss": lambda r: [(r(3, 4), np.sign(r(3, 4)), how) for how in _HOW],
-    "multi_margin_loss": lambda r: [(r(3, 4), _I, w, p, 1.0, how) for how in _HOW for w, p in ((None, 1), (r(4), 2))],
-    "multilabel_margin_loss": lambda r: [
-        (r(3, 4), np.array([[1, 3, -1, 0], [0, -1, 1, 1], [2, 0, 1, 3]]), how) for how in _HOW
+    "multi_margin_loss": lambda r: [
+        (r(3, 4), _I, w, p, 0.9, how) for how in _HOW for w, p in ((None, 1), (r(4), 2))
     ],
-    "nll_loss": lambda r: [(r(3, 4), _I, w, how, -100) for how in _HOW for w in (None, r(4, low=0.2, high=1))],
+    "multilabel_margin_loss": lambda r: [
+        (0.77 * r(3, 4), np.array([[1, 3, -1, 0], [0, -1, 1, 1], [2, 0, 1, 3]]), how) for how in _HOW
+    ],
+    "nll_loss": lambda r: [
+        (r(3, 4), _I, w, how, -100) for how in _HOW for w in (None, r(4, low=0.2, high=1))
+    ],
     "nll_loss2d": lambda r: [
         (r(2, 4, 2, 2), np.array([[[0, 3], [1, 1]], [[2, 0], [3, 2]]]), w, how, -100)
         for how in _HOW
@@ -388,4 +414,50 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     **{f"reflection_pad{n}d": lambda r, n=n: [_padded(r, n, False)] for n in (1, 2, 3)},
     **{f"replication_pad{n}d": lambda r, n=n: [_padded(r, n, True)] for n in (1, 2, 3)},
     "constant_pad_nd": lambda r: [(r(3, 4), (1, 2), 0.5), (r(3, 4), (-1, 1, 2, 0), 0.0)],
+    "im2col": lambda r: [(r(1, 2, 4, 5), (2, 3), (1, 1), (1, 0), (2, 1))],
+    "col2im": lambda r: [(r(1, 12, 9), (4, 5), (2, 3), (1, 1), (1, 0), (2, 1))],
+    "pixel_shuffle": lambda r: [(r(1, 8, 2, 3), 2)],
+    "pixel_unshuffle": lambda r: [(r(1, 2, 4, 6), 2)],
+    "native_channel_shuffle": lambda r: [(r(1, 4, 3), 2)],
+    # pooling
+    **{
+        f"avg_pool{n}d": lambda r, n=n: [
+            (_image(r, n), _windows(n), (1,) * n, p, None) for p in (True, False)
+        ]
+        for n in (2, 3)
+    },
+    **{f"max_pool{n}d": lambda r, n=n: [(_image(r, n), _windows(n))] for n in (2, 3)},
+    **{f"max_pool{n}d_with_indices": lambda r, n=n: [(_image(r, n), _windows(n))] for n in (2, 3)},
+    **{f"adaptive_avg_pool{n}d": lambda r, n=n: [(_image(r, n), (2, 3, 1)[:n])] for n in (2, 3)},
+    **{f"adaptive_max_pool{n}d": lambda r, n=n: [(_image(r, n), (2, 3, 1)[:n])] for n in (2, 3)},
+    **{
+        f"fractional_max_pool{n}d": lambda r, n=n: [
+            (_image(r, n), np.full((1, 2, n), 0.3), (2,) * n, (2,) * n)
+        ]
+        for n in (2, 3)
+    },
+    "max_unpool2d": lambda r: [(r(1, 1, 2, 2), np.array([[[[1, 3], [8, 15]]]]), (4, 4))],
+    "max_unpool3d": lambda r: [(r(1, 1, 1, 2, 2), np.array([[[[[1, 3], [8, 15]]]]]), (1, 4, 4))],
+    # linear algebra
+    "linalg_inv_ex": lambda r: [(r.symmetric(3, 3) + r(3, 3), False, "linalg.inv_ex")],
+    "linalg_solve_ex": lambda r: [(r.symmetric(3, 3) + r(3, 3), r(3, 2), True, False, "linalg.solve_ex")],
+    "linalg_det": lambda r: [(r(3, 3),), (r(2, 2, 2),)],
+    "linalg_slogdet": lambda r: [(r(3, 3), "linalg.slogdet")],
+    "linalg_cholesky_ex": lambda r: [
+        (r.symmetric(3, 3), u, False, "linalg.cholesky_ex") for u in (False, True)
+    ],
+    "cholesky": lambda r: [(r.symmetric(3, 3), False, True, "cholesky")],
+    "cholesky_solve": lambda r: [(r(3, 2), np.tril(r(3, 3)) + 3 * np.eye(3), False)],
+    "cholesky_inverse": lambda r: [(np.tril(r(3, 3)) + 3 * np.eye(3), False)],
+    "linalg_solve_triangular": lambda r: [
+        (np.triu(r(3, 3)) + 3 * np.eye(3), r(3, 2), True, True, False),
+        (np.tril(r(3, 3)) + 3 * np.eye(3), r(2, 3), False, False, True),
+    ],
+    "triangular_solve": lambda r: [
+        (r(3, 2), np.triu(r(3, 3)) + 3 * np.eye(3), True, t, False) for t in (False, True)
+    ],
+    "linalg_qr": lambda r: [(r(4, 3), "reduced"), (r(3, 3), "complete")],
+    "linalg_svd": lambda r: [(r(4, 3), False, True), (r(3, 4), False, True)],
+    "linalg_eigh": lambda r: [(r.symmetric(3, 3), "L", True), (r.symmetric(3, 3), "U", True)],
+    "linalg_eig": lambda r: [(r(3, 3), True, "linalg.eig")],
 }
