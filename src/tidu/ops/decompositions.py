@@ -49,18 +49,15 @@ def join(parts: list[Any], dim: int) -> Any:
     return cat(parts, dim) if any(isinstance(p, Tensor) for p in parts) else np.concatenate(parts, dim)
 
 
-def _ill_defined(name: str, what: str) -> RuntimeError:
-    return RuntimeError(
-        f"{name}_backward: The {what} in the complex case are specified up to multiplication by e^{{i phi}}. The "
-        "specified loss function depends on this quantity, so it is ill-defined."
-    )
-
-
 def _check_gauge(diagonal: Any, name: str, what: str) -> None:
     """RuntimeError where a loss depends on the phases of complex vectors."""
     a = numbers(diagonal)
     if a is not None and a.dtype.kind == "c" and not np.allclose(a.imag, 0, rtol=1e-2, atol=1e-2):
-        raise _ill_defined(name, what)
+        tail = "phase term, making it" if name == "svd" else "quantity, so it is"
+        raise RuntimeError(
+            f"{name}_backward: The {what} in the complex case are specified up to multiplication by e^{{i phi}}. The "
+            f"specified loss function depends on this {tail} ill-defined."
+        )
 
 
 # ------------------------------------------------------------------ QR
@@ -91,11 +88,11 @@ def _check_qr(A_shape: Any, mode: str) -> None:
     if mode == "r":
         raise RuntimeError(
             "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
-            "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr."
+            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if mode == "complete" and A_shape[-2] > A_shape[-1]:
         raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
         )
 
 
@@ -172,7 +169,11 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
         eye = lambda rows, cols: np.array(np.broadcast_to(np.eye(rows, cols, dtype=A.dtype), (*lead, rows, cols)))  # noqa: E731
         return eye(m, m if full_matrices else k), np.zeros((*lead, k), real_dtype), eye(n if full_matrices else k, n)
     try:
-        u, s, vh = np.linalg.svd(A, full_matrices)
+        if not compute_uv:
+            s = np.linalg.svd(A, compute_uv=False)
+            u = vh = np.empty((0, 0), A.dtype)
+        else:
+            u, s, vh = np.linalg.svd(A, full_matrices)
     except np.linalg.LinAlgError as error:
         if not np.isfinite(A).all():
             raise _svd_error(A) from None
@@ -197,13 +198,13 @@ def _skew(x: Any) -> Any:
     return x - H(x)
 
 
-def _svd_vjp(g0: Any, g1: Any, g2: Any, out0: Any, out1: Any, out2: Any, A_shape: Any, compute_uv: bool) -> Any:
+def _svd_vjp(g0: Any, g1: Any, g2: Any, out0: Any, out1: Any, out2: Any, A_shape: Any) -> Any:
     """U (skew(U^H gU)/E S + S skew(V^H gV)/E + gS) V^H, and what leaves the spaces of U and V."""
     m, n = A_shape[-2:]
     s = out1
     k = s.shape[-1]
     u, vh = out0[..., :k], out2[..., :k, :]
-    if not compute_uv or _all_zero(g0) and _all_zero(g2):
+    if _all_zero(g0) and _all_zero(g2):
         gs = g1 + like(0, u) if is_complex(u) else g1
         return (times_columns(u, gs) @ vh) if m >= n else u @ times_rows(gs, vh)
     if not k:
@@ -231,6 +232,9 @@ def _svd_vjp(g0: Any, g1: Any, g2: Any, out0: Any, out1: Any, out2: Any, A_shape
 
 
 def _all_zero(g: Any) -> bool:
+    """Whether nothing reached an output: repeated values are no trouble then."""
+    if type(g) is Tensor and g._node is None:
+        g = g._a
     return isinstance(g, np.ndarray) and not g.any()
 
 
@@ -242,18 +246,14 @@ def _gaps(s: Any) -> Any:
     return differences(s) * (total * like(1 - np.eye(n), s) + identity(n, s))
 
 
-def _svd_jvp(t: Any, out0: Any, out1: Any, out2: Any, full_matrices: bool, compute_uv: bool) -> Any:
+def _svd_jvp(t: Any, out0: Any, out1: Any, out2: Any, full_matrices: bool) -> Any:
     s = out1
     k = s.shape[-1]
     u, vh = out0[..., :k], out2[..., :k, :]
     v = H(vh)
     p = H(u) @ t @ v
     ds = real(diag(p))
-    if not compute_uv:
-        return out0 * 0, ds, out2 * 0
     m, n = out0.shape[-2], out2.shape[-1]
-    if full_matrices and max(m, n) > k:
-        raise RuntimeError(_FULL)
     e = _gaps(s)
     off = like(1 - np.eye(k), s)
     ps, sp = times_columns(p, s), times_rows(s, p)
@@ -268,10 +268,13 @@ def _svd_jvp(t: Any, out0: Any, out1: Any, out2: Any, full_matrices: bool, compu
     if n > k:
         y = times_rows(1 / s, H(u) @ t)
         dvh = dvh + y - (y @ v) @ vh
+    if full_matrices:  # the vectors that complete a basis are free: PyTorch says that they stay
+        if m > k:
+            du = join([du, out0[..., k:] * 0], -1)
+        if n > k:
+            dvh = join([dvh, out2[..., k:, :] * 0], -2)
     return du, ds, dvh
 
-
-_FULL = "svd_jvp: the derivative of the singular vectors that complete a basis (full_matrices=True) is not defined"
 
 _svd = Op(
     "linalg_svd",
@@ -310,10 +313,15 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None,
     return _svd.call(A, full_matrices, True, out=out)
 
 
+def needs_vectors(a: Any) -> bool:
+    """Whether a derivative of the values may be asked for, which takes the vectors."""
+    return a.requires_grad or type(a) is not Tensor
+
+
 def linalg_svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
     """The singular values, falling. Source: torch.linalg.svdvals."""
     check_driver(driver)
-    r = _svd.call(A, False, False)[1]
+    r = _svd.call(A, False, needs_vectors(A))[1]
     return r if out is None else into("linalg_svdvals", out, r)
 
 
@@ -327,7 +335,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
         u, s, vh = _svd.call(input, not some, True)
         v = vh.mH
     else:
-        s = _svd.call(input, False, False)[1]
+        s = _svd.call(input, False, needs_vectors(input))[1]
         m, n = input.shape[-2:]
         lead = tuple(input.shape[:-2])
         u, v = input.new_zeros((*lead, m, m)), input.new_zeros((*lead, n, n))
@@ -370,14 +378,14 @@ def _vectors_vjp(w: Any, v: Any, gw: Any, gv: Any) -> Any:
     return v @ (p / differences(w) * off + diag_embed(gw)) @ H(v)
 
 
-def _eigh_vjp(g0: Any, g1: Any, out0: Any, out1: Any, compute_v: bool) -> Any:
+def _eigh_vjp(g0: Any, g1: Any, out0: Any, out1: Any) -> Any:
     if _all_zero(g1):
         w = g0 + like(0, out1) if is_complex(out1) else g0
         return times_columns(out1, w) @ H(out1)
     return _vectors_vjp(out0, out1, g0, g1)
 
 
-def _eigh_jvp(t: Any, out0: Any, out1: Any, compute_v: bool) -> Any:
+def _eigh_jvp(t: Any, out0: Any, out1: Any) -> Any:
     v = out1
     p = H(v) @ t @ v
     n = out0.shape[-1]
@@ -410,7 +418,7 @@ def linalg_eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
 def linalg_eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     """The eigenvalues of a hermitian matrix, rising. Source: torch.linalg.eigvalsh."""
-    r = _eigh.call(A, UPLO, A.requires_grad or type(A) is not Tensor)[0]
+    r = _eigh.call(A, UPLO, needs_vectors(A))[0]
     return r if out is None else into("linalg_eigvalsh", out, r)
 
 
@@ -433,7 +441,7 @@ def _eig_forward(A: Any, compute_v: bool, api: str) -> Any:
     return w.astype(wide, copy=False), columns(v.astype(wide, copy=False))
 
 
-def _eig_vjp(g0: Any, g1: Any, out0: Any, out1: Any, compute_v: bool) -> Any:
+def _eig_vjp(g0: Any, g1: Any, out0: Any, out1: Any) -> Any:
     v = out1
     if _all_zero(g1):
         return solve_value(H(v), times_rows(g0, H(v)))
@@ -447,7 +455,7 @@ def _eig_vjp(g0: Any, g1: Any, out0: Any, out1: Any, compute_v: bool) -> Any:
     return solve_value(H(v), (r / conj(differences(out0)) * off + diag_embed(g0)) @ H(v))
 
 
-def _eig_jvp(t: Any, out0: Any, out1: Any, compute_v: bool) -> Any:
+def _eig_jvp(t: Any, out0: Any, out1: Any) -> Any:
     v = out1
     if not is_complex(t):
         t = t + like(0, v)
@@ -482,7 +490,7 @@ def linalg_eig(A: Any, *, out: Any = None) -> Any:
 
 def linalg_eigvals(A: Any, *, out: Any = None) -> Any:
     """The eigenvalues of a square matrix, complex. Source: torch.linalg.eigvals."""
-    r = _eig.call(A, A.requires_grad or type(A) is not Tensor, "linalg.eigvals")[0]
+    r = _eig.call(A, needs_vectors(A), "linalg.eigvals")[0]
     return r if out is None else into("linalg_eigvals", out, r)
 
 

@@ -308,10 +308,9 @@ def norm(
 ) -> Any:  # fmt: skip
     """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values. Source: torch.norm."""
     if p == "nuc":
-        from .. import linalg  # type: ignore[attr-defined]
+        from .matrix_norms import matrix_norm
 
-        dims = (-2, -1) if dim is None else tuple(dim)
-        return linalg.matrix_norm(input, "nuc", dims, keepdim)
+        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     if p is None or p == "fro":
         p = 2
     return vector_norm(input, p, dim, keepdim, dtype=dtype, out=out)
