@@ -116,3 +116,5 @@ from ..ops.pooling import (
     max_pool3d_with_indices,
 )
 from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
+from ..ops.upsample import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.grid import affine_grid, grid_sample

@@ -146,10 +146,10 @@ def _max_forward(input: Any, windows: Windows) -> Any:
 
 
 def as_laid(out: Any, input: Any) -> Any:
-    """A result (N, C, H, W) with its channels last in memory, where the input's are."""
-    if input.ndim != 4 or input.flags.c_contiguous or not input.transpose(0, 2, 3, 1).flags.c_contiguous:
+    """A result (N, C, ...) with its channels last in memory, where the input's are."""
+    if input.ndim not in (4, 5) or input.flags.c_contiguous or not np.moveaxis(input, 1, -1).flags.c_contiguous:
         return out
-    return np.ascontiguousarray(out.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(out, 1, -1)), -1, 1)
 
 
 def _places(input: Any, best: Any, windows: Windows) -> Any:
