@@ -86,6 +86,13 @@ STRUCTURE: dict[str, dict[int, Callable[[np.ndarray], np.ndarray]]] = {
 # Outputs whose derivative is the function's; eigenvectors are free to turn.
 OUTPUTS = {"linalg_eig": (0,)}
 
+# Ops whose results' shapes depend on values, that work on places in memory, or on integers alone.
+NOT_BATCHED = set(
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm "
+    "nonzero masked_select _unique2 unique_dim unique_consecutive bincount as_strided as_strided_adjoint "
+    "as_strided_window as_strided_scatter as_strided_clear as_strided_copy".split()
+)
+
 # Ops that only rules and losses call, on floats.
 INTERNAL = {"square", "div.number", "sub.number", "mul.i"}
 

@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inputs import DOMAINS, FIRST_IS_CONSTANT, INTERNAL, NO_DERIVATIVE, OUTPUTS, STRUCTURE, Source, cases_of
+from inputs import (
+    DOMAINS,
+    FIRST_IS_CONSTANT,
+    INTERNAL,
+    NO_DERIVATIVE,
+    NOT_BATCHED,
+    OUTPUTS,
+    STRUCTURE,
+    Source,
+    cases_of,
+)
 
 import tidu
 from tidu.autograd import forward_ad
@@ -63,8 +73,8 @@ class Case:
             return False
         return i in self.op.graded and (self.op.joint is not None or i in self.op.rules)
 
-    def call(self, values: list[Any]) -> list[Any]:
-        """The outputs that carry derivatives, for tensors in the places of the inputs."""
+    def everything(self, values: list[Any]) -> list[Any]:
+        """All outputs, for tensors in the places of the inputs."""
         full = list(self.args)
         for i in self.op.positions:
             full[i] = [_tensor(x) for x in full[i]] if i in self.op.lists else _tensor(full[i])
@@ -74,12 +84,16 @@ class Case:
             else:
                 full[i][k] = v
         out = self.op.call(*full)
-        outs = list(out) if isinstance(out, tuple) else [out]
+        return list(out) if isinstance(out, tuple) else [out]
+
+    def call(self, values: list[Any]) -> list[Any]:
+        """The outputs that carry derivatives."""
+        keep = OUTPUTS.get(self.op.name)
         return [
             o
-            for k, o in enumerate(outs)
+            for k, o in enumerate(self.everything(values))
             if k not in self.op.nondiff
-            and k in OUTPUTS.get(self.op.name, (k,))
+            and (keep is None or k in keep)
             and (o.is_floating_point() or o.is_complex())
         ]
 
@@ -436,3 +450,41 @@ def test_recording_makes_no_cycle(name: str) -> None:
             assert all(ref() is None for ref in alive)
         finally:
             gc.enable()
+
+
+# ------------------------------------------------------------------ batches
+
+
+@pytest.mark.parametrize("name", [n for n in OPS if n not in NOT_BATCHED])
+def test_vmap_is_a_loop(name: str) -> None:
+    op = REGISTRY[name]
+    for args in declared(name)[:2]:
+        case = Case(name, args)
+        case.places = [
+            (i, k)
+            for i in op.positions
+            for k in (range(len(args[i])) if i in op.lists else (None,))
+            if is_float(args[i] if k is None else args[i][k])
+        ]
+        values = [args[i] if k is None else args[i][k] for i, k in case.places]
+        if not values:
+            pytest.skip("no input of floats")
+        some = [tuple(range(len(values)))] + [(k,) for k in range(len(values)) if len(values) > 1]
+        for batched in some:
+            rows = [
+                [v * (1 - 0.01 * row) if k in batched else v for k, v in enumerate(values)]
+                for row in range(2)
+            ]
+            loop = [case.everything([tensor_of(v.copy()) for v in row]) for row in rows]
+            stacked = [
+                tensor_of(np.stack([row[k] for row in rows]) if k in batched else v.copy())
+                for k, v in enumerate(values)
+            ]
+            dims = tuple(0 if k in batched else None for k in range(len(values)))
+            got = tidu.func.vmap(lambda *v, case=case: tuple(case.everything(list(v))), in_dims=dims)(
+                *stacked
+            )
+            for k, out in enumerate(got):
+                np.testing.assert_allclose(
+                    out._a, np.stack([one[k]._a for one in loop]), rtol=1e-12, atol=1e-14
+                )
