@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.modes import state
 from ..core.tensor import Tensor, raw
 from ..core.views import geometry, pointer, storage_of, window
 from ..devices import CPU, device
@@ -249,7 +250,7 @@ def set_(
         source: a tensor or a storage; None for nothing.
         storage_offset, size, stride: the window of the storage, in elements.
     """
-    if self.requires_grad:
+    if state.grad and self.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if source is None:
         self._a = np.empty(0, raw(self).dtype)
