@@ -11,6 +11,9 @@ import numpy as np
 from ..arrays.resample import cubic_weights
 from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
+from ..core.modes import no_grad
+from ..core.tensor import tensor_of
+from ..shapes import Size
 from ._composed import composed
 from ._refuse import refusal
 from .pointwise import floor, round
@@ -111,6 +114,10 @@ def _sampled(input: Value, grid: Value, mode: int, padding: int, corners: bool) 
 
 def _op(n: int) -> Any:
     def fn(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+        if isinstance(input, np.ndarray) and input.dtype.kind == "V":  # NumPy makes bfloat16 beside a number something else
+            with no_grad():
+                x, places = tensor_of(input), tensor_of(grid)
+                return _sampled(x, places, interpolation_mode, padding_mode, align_corners)._a
         return _sampled(input, grid, interpolation_mode, padding_mode, align_corners)
 
     return composed(f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False)
@@ -237,8 +244,6 @@ def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> V
 
     Source: torch.nn.functional.affine_grid.
     """
-    from ..shapes import Size
-
     if align_corners is None:
         align_corners = _default_corners()
     if theta.dtype.category != 2:
