@@ -14,6 +14,7 @@ from ..core.modes import state
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from ._describe import describe
 from ._half import widened
 from ._refuse import either, refuse
 
@@ -399,6 +400,16 @@ OPERANDS = (Tensor, ndarray, np.generic, *Number)
 def _rdiv(self: Any, other: Any) -> Any:
     return self.reciprocal() * other
 
+
+describe(
+    globals(),
+    """
+    mul: input * other, broadcast together, the types promoted. d/dinput = other, d/dother = input.
+    neg: -input, which bools refuse. d/dinput = -1.
+    gcd: The greatest common divisor of integers, not negative.
+    lcm: The least common multiple of integers, not negative.
+    """,
+)
 
 OPERATORS = {
     "__add__": _add.operator,  # type: ignore[attr-defined]

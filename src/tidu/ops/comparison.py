@@ -12,6 +12,7 @@ from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
 from ..core.tensor import Tensor
+from ._describe import describe
 from ._refuse import either, refuse
 from .arithmetic import OPERANDS, tensor_like
 from .selection import where
@@ -186,7 +187,9 @@ bitwise_or = _bits("bitwise_or", np.bitwise_or, "bitwise_or")
 bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bitwise_xor")
 bitwise_left_shift = _bits("bitwise_left_shift", _left, "lshift", "bfc")
 bitwise_right_shift = _bits("bitwise_right_shift", _right, "rshift", "bfc")
-bitwise_not = unary("bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False, integers="biu"))
+bitwise_not = unary(
+    "bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False, integers="biu")
+)
 
 # ------------------------------------------------------------------ operators
 
@@ -207,6 +210,39 @@ def _invert(self: Any) -> Any:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 
+
+describe(
+    globals(),
+    """
+    eq: input == other elementwise, bools.
+    ne: input != other elementwise, bools.
+    lt: input < other elementwise, bools; not for complex numbers.
+    le: input <= other elementwise, bools; not for complex numbers.
+    gt: input > other elementwise, bools; not for complex numbers.
+    ge: input >= other elementwise, bools; not for complex numbers.
+    isnan: Whether an element is NaN.
+    isinf: Whether an element is infinite.
+    isfinite: Whether an element is neither infinite nor NaN.
+    isposinf: Whether an element is +inf.
+    isneginf: Whether an element is -inf.
+    isreal: Whether an element has no imaginary part.
+    signbit: Whether an element is negative; -0.0 is.
+    maximum: The larger of two, NaN if either is. The cotangent goes to it, half to each where they are equal.
+    minimum: The smaller of two, NaN if either is. The cotangent goes to it, half to each where they are equal.
+    fmax: The larger of two, the other one where one is NaN. Of two equals the first takes the cotangent.
+    fmin: The smaller of two, the other one where one is NaN. Of two equals the first takes the cotangent.
+    logical_and: Whether both are non-zero.
+    logical_or: Whether either is non-zero.
+    logical_xor: Whether just one is non-zero.
+    logical_not: Whether it is zero.
+    bitwise_and: The bits that both have, of integers or bools.
+    bitwise_or: The bits that either has, of integers or bools.
+    bitwise_xor: The bits that just one has, of integers or bools.
+    bitwise_not: The other bits, of integers or bools.
+    bitwise_left_shift: input * 2**other for integers; 0 where all bits are shifted out.
+    bitwise_right_shift: input / 2**other rounded down, for integers.
+    """,
+)
 
 OPERATORS = {
     "__eq__": eq.operator, "__ne__": ne.operator, "__lt__": lt.operator, "__le__": le.operator,

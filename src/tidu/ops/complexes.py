@@ -19,6 +19,7 @@ from ..core.promote import FLOATS
 from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes
+from ._describe import describe
 from .arithmetic import ZERO, zeros
 from .pointwise import sgn
 from .selection import where
@@ -31,7 +32,10 @@ __all__ = [
 METHODS = "conj conj_physical resolve_conj resolve_neg is_conj is_neg angle"
 PROPERTIES = "real imag"
 INPLACE = "conj_physical"
-_PARTS: dict[Any, Any] = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+_PARTS: dict[Any, Any] = {
+    np.dtype(np.complex64): np.dtype(np.float32),
+    np.dtype(np.complex128): np.dtype(np.float64),
+}
 _WHOLE: dict[Any, Any] = {part: whole for whole, part in _PARTS.items()}
 
 # ------------------------------------------------------------------ the memory as real numbers, and back
@@ -199,3 +203,14 @@ polar = Op(
     },
     {"abs": lambda t, out: t * sgn(out), "angle": lambda t, out: t * (out * 1j)},
 ).call
+
+describe(
+    globals(),
+    """
+    view_as_real: A complex tensor's memory as real numbers, the last dimension (real, imag); a view.
+    view_as_complex: The last dimension of two real numbers as one complex number; a view.
+    angle: The angle of complex numbers; for real ones 0, pi where negative.
+    complex: real + 1j * imag, of floats of one dtype.
+    polar: abs * exp(1j * angle), of floats of one dtype.
+    """,
+)

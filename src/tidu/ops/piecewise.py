@@ -15,6 +15,7 @@ from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Number, number
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
+from ._describe import describe
 from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
@@ -300,3 +301,15 @@ frexp = Op(
     nondiff=(1,),
     result=namedtuple("frexp", "mantissa exponent"),
 ).call
+
+describe(
+    globals(),
+    """
+    nan_to_num: NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's limits). d/dinput = 0 there.
+    heaviside: 0 below 0, 1 above, `values` at 0; no derivative.
+    hypot: sqrt(input**2 + other**2). d/dinput = input / out, NaN at the origin.
+    atan2: The angle of the point (other, input). d/dinput = other / r**2, d/dother = -input / r**2, 0 at the origin.
+    ldexp: input * 2**other. d/dinput = 2**other, d/dother = out * log(2).
+    frexp: (mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1.
+    """,
+)

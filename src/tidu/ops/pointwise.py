@@ -12,6 +12,7 @@ from ..core.elementwise import ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
+from ._describe import describe
 from ._refuse import refuse
 from .arithmetic import ZERO, zeros
 from .powers import rsqrt
@@ -232,5 +233,43 @@ sign = unary(
     ),
 )  # fmt: skip
 sgn: Any = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
+
+describe(
+    globals(),
+    """
+    exp: e**input. d/dinput = out.
+    exp2: 2**input. d/dinput = out * log(2).
+    expm1: exp(input) - 1, accurate near 0. d/dinput = out + 1.
+    log: The natural logarithm; -inf at 0, NaN below. d/dinput = 1 / input.
+    log2: The logarithm to base 2. d/dinput = 1 / (input * log(2)).
+    log10: The logarithm to base 10. d/dinput = 1 / (input * log(10)).
+    log1p: log(1 + input), accurate near 0. d/dinput = 1 / (input + 1).
+    logaddexp: log(exp(input) + exp(other)) without overflow. d/dinput = 1 / (1 + exp(other - input)).
+    logaddexp2: log2(2**input + 2**other) without overflow. d/dinput = 1 / (1 + 2**(other - input)).
+    sigmoid: 1 / (1 + exp(-input)). d/dinput = out * (1 - out).
+    sin: The sine. d/dinput = cos(input).
+    cos: The cosine. d/dinput = -sin(input).
+    tan: The tangent. d/dinput = 1 + out**2.
+    asin: The inverse sine, NaN outside [-1, 1]. d/dinput = 1 / sqrt(1 - input**2).
+    acos: The inverse cosine, NaN outside [-1, 1]. d/dinput = -1 / sqrt(1 - input**2).
+    atan: The inverse tangent. d/dinput = 1 / (input**2 + 1).
+    sinh: The hyperbolic sine. d/dinput = cosh(input).
+    cosh: The hyperbolic cosine. d/dinput = sinh(input).
+    tanh: The hyperbolic tangent. d/dinput = 1 - out**2.
+    asinh: The inverse hyperbolic sine. d/dinput = 1 / sqrt(input**2 + 1).
+    acosh: The inverse hyperbolic cosine, NaN below 1. d/dinput = 1 / sqrt(input**2 - 1).
+    atanh: The inverse hyperbolic tangent, NaN outside [-1, 1]. d/dinput = 1 / (1 - input**2).
+    deg2rad: Degrees in radians, input * pi / 180.
+    rad2deg: Radians in degrees, input * 180 / pi.
+    floor: The largest integer not above; integers as they are. Its derivative is 0.
+    ceil: The smallest integer not below; integers as they are. Its derivative is 0.
+    trunc: The integer next to it towards 0; integers as they are. Its derivative is 0.
+    frac: input - trunc(input). d/dinput = 1.
+    abs: The absolute value, real for complex numbers. d/dinput = sgn(input), 0 at 0.
+    sign: -1, 0 or 1, 0 for NaN; not for complex numbers. Its derivative is 0.
+    sgn: sign, and input / abs(input) for complex numbers.
+    nextafter: The next number of the dtype after `input` in the direction of `other`. d/dinput = 1.
+    """,
+)
 
 OPERATORS = {"__abs__": abs}

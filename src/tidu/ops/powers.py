@@ -11,6 +11,7 @@ from ..core.inplace import inplace
 from ..core.promote import FLOATS, Number, Policy, result_type
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, complex128, dtype, float64
+from ._describe import describe
 from ._refuse import either, refusal
 from .arithmetic import OPERANDS, zeros
 
@@ -232,5 +233,14 @@ def _operator_rpow(self: Any, other: Any) -> Any:
 def _operator_ipow(self: Any, other: Any) -> Any:
     return pow_(self, other) if isinstance(other, OPERANDS) else NotImplemented
 
+
+describe(
+    globals(),
+    """
+    sqrt: The square root; NaN for negative numbers. d/dinput = 1 / (2 * out), infinite at 0.
+    rsqrt: 1 / sqrt(input). d/dinput = -out**3 / 2.
+    reciprocal: 1 / input. d/dinput = -out**2.
+    """,
+)
 
 OPERATORS = {"__pow__": _operator_pow, "__rpow__": _operator_rpow, "__ipow__": _operator_ipow}

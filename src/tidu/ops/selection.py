@@ -19,6 +19,7 @@ from ..core.op import Op, check_savable
 from ..core.promote import Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, live_node, new, tensor_of
 from ..shapes import broadcast_shapes
+from ._describe import describe
 from ._half import widened
 from ._hot import hot
 from ._refuse import refusal, refuse
@@ -557,3 +558,12 @@ def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     except (AttributeError, ValueError):
         pass
     return _iaddcdiv(self, tensor1, tensor2, value=value)
+
+
+describe(
+    globals(),
+    """
+    addcmul: input + value * tensor1 * tensor2.
+    addcdiv: input + value * tensor1 / tensor2; integers refuse.
+    """,
+)

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays.elementwise import erf as _erf
 from ..core.elementwise import elementwise, unary
 from ..core.inplace import apply_inplace
+from ._describe import describe
 from ._half import widened
 from ._refuse import refuse
 from .arithmetic import mul, zeros
@@ -254,3 +255,42 @@ def _entr(x: Any) -> Any:
 
 
 entr = special("special_entr", _entr, lambda g, x: g * (-log(x) - 1))
+
+describe(
+    globals(),
+    """
+    erf: The error function. d/dinput = 2 / sqrt(pi) * exp(-input**2).
+    erfc: 1 - erf(input), accurate where erf is near 1.
+    erfcx: exp(input**2) * erfc(input), without overflow.
+    erfinv: The inverse of erf, NaN outside [-1, 1].
+    ndtri: The inverse of ndtr, NaN outside [0, 1].
+    log_ndtr: log(ndtr(input)), accurate far below 0.
+    i0: The modified Bessel function of order 0. d/dinput = i1(input).
+    i0e: exp(-|input|) * i0(input).
+    i1: The modified Bessel function of order 1. d/dinput = i0(input) - out / input, 1/2 at 0.
+    i1e: exp(-|input|) * i1(input).
+    bessel_j0: The Bessel function of the first kind of order 0; no derivative.
+    bessel_j1: The Bessel function of the first kind of order 1; no derivative.
+    bessel_y0: The Bessel function of the second kind of order 0; no derivative.
+    bessel_y1: The Bessel function of the second kind of order 1; no derivative.
+    modified_bessel_i0: The modified Bessel function of the first kind of order 0; no derivative.
+    modified_bessel_i1: The modified Bessel function of the first kind of order 1; no derivative.
+    modified_bessel_k0: The modified Bessel function of the second kind of order 0; no derivative.
+    modified_bessel_k1: The modified Bessel function of the second kind of order 1; no derivative.
+    scaled_modified_bessel_k0: exp(input) * modified_bessel_k0(input); no derivative.
+    scaled_modified_bessel_k1: exp(input) * modified_bessel_k1(input); no derivative.
+    spherical_bessel_j0: sin(input) / input, 1 at 0; no derivative.
+    airy_ai: The Airy function Ai; no derivative.
+    sinc: sin(pi * input) / (pi * input), 1 at 0.
+    logit: log(z / (1 - z)) of z, the input kept within [eps, 1 - eps] if `eps` is given.
+    entr: -input * log(input), 0 at 0, -inf below.
+    """,
+    "torch.special",
+)
+describe(
+    globals(),
+    """
+    lgamma: The logarithm of |gamma(input)|. d/dinput = digamma(input).
+    digamma: The derivative of lgamma.
+    """,
+)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.elementwise import FIRST, binary
 from ..core.promote import Number
 from ..core.tensor import Tensor
+from ._describe import describe
 from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import tensor_like
@@ -173,3 +174,11 @@ legendre_polynomial_p = _polynomial(
     "legendre_polynomial_p",
     _recurrence(lambda x: x, lambda k, x, now, last: ((2 * k + 1) * x * now - k * last) / (k + 1)),
 )  # fmt: skip
+
+describe(
+    globals(),
+    """
+    igamma: The regularised lower incomplete gamma function P(input, other); d/dinput is not implemented.
+    igammac: The regularised upper incomplete gamma function 1 - P(input, other); d/dinput is not implemented.
+    """,
+)
