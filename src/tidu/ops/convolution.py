@@ -17,10 +17,10 @@ from ..core.elementwise import conj, elementwise
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor
+from ._exact import c_word
 from ._refuse import refusal
 from .complexes import view_as_real
 from .reduction import sum
-from .selection import c_name
 
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
@@ -256,7 +256,7 @@ def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: In
         raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(
-            f"Input type ({c_name(input.dtype)}) and bias type ({c_name(bias.dtype)}) should be the same"
+            f"Input type ({c_word(input.dtype)}) and bias type ({c_word(bias.dtype)}) should be the same"
         )
     if transposed:
         word = f"slow_conv_transpose{max(n, 2)}d_out_cpu"

@@ -15,9 +15,9 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new
+from ._exact import c_word
 from ._reduce import into
 from .matmul import addmm, matmul, mm
-from .selection import c_name
 from .shape import permute, reshape, t
 
 __all__ = ["bilinear"]
@@ -192,7 +192,7 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) ->
     **Raises** RuntimeError where sizes do not agree. Source: torch.bilinear.
     """
     if bias is not None and bias.dtype != input1.dtype:
-        raise RuntimeError(f"All tensors must have the same dtype, got input1: {c_name(input1.dtype)}")
+        raise RuntimeError(f"All tensors must have the same dtype, got input1: {c_word(input1.dtype)}")
     if input1.ndim != input2.ndim:
         raise RuntimeError(
             f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"

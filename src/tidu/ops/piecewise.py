@@ -16,11 +16,12 @@ from ..core.promote import FLOATS, SAME, Number, number
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._describe import describe
+from ._exact import c_word
 from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
 from .pointwise import exp2, log
-from .selection import c_name, pick, where
+from .selection import pick, where
 
 __all__ = [
     "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp",
@@ -74,7 +75,7 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
         )
     if kind_of(mask) != "b":
         raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {c_name(mask.dtype)}"
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {c_word(mask.dtype)}"
         )
     if not isinstance(value, Tensor):
         return _fill_number.op, checked_number(value, input.dtype)  # type: ignore[attr-defined]
@@ -83,7 +84,7 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     if input.dtype.is_complex < value.dtype.is_complex:
-        raise RuntimeError("value cannot be converted to type " + c_name(input.dtype) + " without overflow")
+        raise RuntimeError("value cannot be converted to type " + c_word(input.dtype) + " without overflow")
     return _fill_tensor.op, value  # type: ignore[attr-defined]
 
 
