@@ -16,43 +16,58 @@ def numpy_key(indices: Indices, shape: Any) -> tuple[Any, ...]:
     return tuple([slice(None) if k is None else k for k in indices])
 
 
-def refuse_index(indices: Indices, shape: Any) -> None:
-    """Raise PyTorch's IndexError for indices that NumPy has refused."""
-    at = 0
+def refuse_index(indices: Indices, shape: Any, where: bool = True) -> None:
+    """Raise PyTorch's IndexError for indices that are wrong: in their shapes, and, with `where`, in where they point.
+
+    Where nothing would be read or written it does not matter where they point.
+    """
+    arrays: list[Any] = []
+    sizes: list[int] = []
+    at, rest = 0, 1
     for k in indices:
-        if k is None:
-            at += 1
-        elif k.dtype == np.bool_:
+        taken = 1
+        if k is not None and k.dtype == np.bool_:
+            taken = k.ndim
             for i, n in enumerate(k.shape):
                 if n != shape[at + i]:
                     raise IndexError(
                         f"The shape of the mask {list(k.shape)} at index {i} does not match the shape of the indexed "
                         f"tensor {list(shape)} at index {at + i}"
                     ) from None
-            at += k.ndim
+            arrays += k.nonzero()
+            sizes += shape[at : at + taken]
+        elif k is not None:
+            arrays.append(k)
+            sizes.append(shape[at])
         else:
-            n = shape[at]
-            outside = (k < -n) | (k >= n)
-            if outside.any():
-                bad = int(k[outside].flat[0])
-                raise IndexError(f"index {bad} is out of bounds for dimension {at} with size {n}") from None
-            at += 1
-    ks = [k.nonzero()[0] if k.dtype == np.bool_ else k for k in indices if k is not None]
+            rest *= shape[at]
+        at += taken
+    for n in shape[at:]:
+        rest *= n
     try:
-        np.broadcast_shapes(*[k.shape for k in ks])
+        common = np.broadcast_arrays(*arrays)
     except ValueError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + ", ".join(str(list(k.shape)) for k in ks)
+            + ", ".join(str(list(k.shape)) for k in arrays)
         ) from None
+    if 0 in sizes and common[0].size:
+        raise IndexError("index is out of bounds for dimension with size 0") from None
+    if not rest or not where:
+        return
+    outside = [((k < -n) | (k >= n)).reshape(-1) for k, n in zip(common, sizes, strict=True)]
+    first = int(np.argmax(np.logical_or.reduce(outside))) if common[0].size else 0
+    for i, (k, n, wrong) in enumerate(zip(common, sizes, outside, strict=True)):
+        if wrong.size and wrong[first]:
+            raise IndexError(f"index {k.flat[first]} is out of bounds for dimension {i} with size {n}") from None
 
 
 def take(a: Any, k: Any, dim: int) -> Any:
     """What one array of indices, or a mask, takes out of a dimension (a mask: out of as many as it has)."""
+    if not a.size or not k.size:
+        return nothing([None] * dim + [k], a)
     try:
         if k.dtype == np.bool_:
-            if not k.size:
-                refuse_index([None] * dim + [k], a.shape)
             return np.ascontiguousarray(a[(*(slice(None),) * dim, k)]) if dim else a[k]
         if dim == 0:
             return np.asarray(take_rows(a, k))
@@ -62,11 +77,25 @@ def take(a: Any, k: Any, dim: int) -> Any:
         raise
 
 
+def nothing(indices: Indices, a: Any) -> Any:
+    """What indices take where there is nothing to take, checked."""
+    refuse_index(indices, a.shape)
+    return np.empty(taken_shape(indices, a.shape), a.dtype)
+
+
+def taken_shape(indices: Indices, shape: Any) -> tuple[int, ...]:
+    """The shape of what indices take, wherever they point."""
+    key = [k if k is None or k.dtype == np.bool_ else np.zeros_like(k) for k in indices]
+    return np.broadcast_to(np.empty((), bool), shape)[numpy_key(key, shape)].shape
+
+
 def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: Any) -> Any:
     """out[indices] += values, where a place named several times gets the sum; `out` None stands for zeros.
 
     The indexed dimensions are moved to the front and made one, so that what remains is adding rows by their numbers.
     """
+    if not values.size:
+        return np.zeros(shape, values.dtype) if out is None else out
     dims, arrays, spread = _integer_indices(indices)
     only_mask = len(dims) and sum(k is not None for k in indices) == 1 and _is_mask(indices)
     if only_mask:  # no place twice

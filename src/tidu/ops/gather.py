@@ -109,6 +109,7 @@ def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
 def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     shape = index.shape
     if not index.size:
+        normalize_dim(dim, input.ndim)
         return np.empty(shape, input.dtype)
     a, d, k = _along(input, dim, index, "gather")
     for i, n in enumerate(k.shape):
@@ -232,6 +233,7 @@ def ready(a: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tupl
     if src is not None and src.dtype != a.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
+        normalize_dim(dim, a.ndim)
         return None, src
     a, d, k = _along(a, dim, index, name)
     s = src if src is None or src.ndim else src.reshape(1)

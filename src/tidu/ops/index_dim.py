@@ -10,6 +10,7 @@ from ..arrays.gather import add_rows, take_rows
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
+from ..core.views import strides_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
@@ -57,9 +58,15 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     a, k = _vector(input, index)
+    n = a.shape[d]
+    if k.size and not n and a.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     try:
-        check_index(k, a.shape[d])
+        check_index(k, n)
     except RuntimeError:
+        if n and not a.size:
+            bad = k[(k < 0) | (k >= n)][0]
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={n}") from None
         raise IndexError("index out of range in self") from None
     if not a.size:
         return np.empty((*a.shape[:d], k.size, *a.shape[d + 1 :]), a.dtype)
@@ -135,7 +142,17 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(input.shape)} source.shape = {list(source.shape)}"
         )
-    check_index(index, input.shape[d] if input.ndim else 1)
+    n = input.shape[d] if input.ndim else 1
+    reduces = name == "index_reduce_"
+    if reduces and index.size and not n and input.ndim > 1:
+        raise IndexError(f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}")
+    try:
+        if input.ndim < 2 or input.size or reduces:
+            check_index(index, n)
+    except RuntimeError:
+        if input.ndim > 1 and not reduces:
+            raise
+        raise IndexError("index out of range in self") from None
     return d
 
 
@@ -147,6 +164,8 @@ def _add_into(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         raise RuntimeError("value cannot be converted to type double without overflow")
     if alpha != 1:
         source = source * np.asarray(alpha).astype(input.dtype)
+    if not source.size or not input.size:
+        return
     a, k = _vector(input, index)
     s = source if source.ndim else source.reshape((1,) * a.ndim)
     if a.dtype == np.bool_:
@@ -238,6 +257,10 @@ def _copy_into(input: Any, dim: int, index: Any, source: Any) -> None:
             f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({length})"
         )
     n = input.shape[d] if input.ndim else 1
+    if not n and index.size:
+        _refuse_empty(input, d, index.size)
+    if not input.size:
+        return
     if index.size and (index.min() < 0 or index.max() >= n):
         bad = int(index[(index < 0) | (index >= n)].flat[0])
         raise IndexError(f"index_copy_(): index {bad} is out of bounds for dimension {d} with size {n}")
@@ -270,6 +293,20 @@ def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Any:
 # ------------------------------------------------------------------ index_fill
 
 
+def _refuse_empty(input: Any, d: int, count: int) -> None:
+    """PyTorch fills a window of as many slices as there are indices, for which an empty dimension has no room."""
+    sizes, strides = list(input.shape), list(strides_of(input))
+    sizes[d], strides[d] = count, 0
+    if 0 in sizes:
+        return
+    item = input.itemsize
+    need = item * (1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)))
+    raise RuntimeError(
+        f"setStorage: sizes {sizes}, strides {strides}, storage offset 0, and itemsize {item} requiring a storage size "
+        f"of {need} are out of bounds for storage of size 0"
+    )
+
+
 def _fill_into(input: Any, dim: int, index: Any, value: Any) -> None:
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
@@ -284,10 +321,13 @@ def _fill_into(input: Any, dim: int, index: Any, value: Any) -> None:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     n = input.shape[d] if input.ndim else 1
     k = index.reshape(-1)
+    if not n and k.size:
+        _refuse_empty(input, d, k.size)
     outside = (k < -n) | (k >= n)
-    if outside.any():
+    if outside.any() and input.size:
         raise IndexError(f"index {int(k[outside][0])} is out of bounds for dimension {d} with size {n}")
-    (input if input.ndim else input.reshape(1))[_at(d, k)] = value
+    if input.size:
+        (input if input.ndim else input.reshape(1))[_at(d, k)] = value
 
 
 def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
@@ -373,6 +413,8 @@ def _reduce_into(
     kernel = "index_func_" if input.ndim < 2 and kind in "bc" else _KERNELS.get((reduce, kind))
     if kernel is not None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{from_numpy(input.dtype).legacy}'")
+    if not source.size or not input.size:
+        return
     a, k = _vector(input, index)
     s = source if source.ndim else source.reshape((1,) * a.ndim)
     numbers = np.arange(a.size).reshape(a.shape)[_at(d, k)]

@@ -23,7 +23,7 @@ from ..core.views import live_node, pointer
 from ..dtypes import bool_, from_numpy
 from ._exact import refuse_overlap
 from ._indexed import indexed, indexed_by_list
-from ._positions import accumulate_at, numpy_key, refuse_index, take
+from ._positions import accumulate_at, nothing, numpy_key, refuse_index, take, taken_shape
 from ._write import write_part
 from .dims import unsqueeze
 from .piecewise import checked_number
@@ -176,29 +176,28 @@ def _basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
     if free < 0:
         if not n and len(keys) == 1 and isinstance(keys[0], (int, slice)):
             if isinstance(keys[0], int):
-                raise _out_of_range(x, 0, 0, 0)
+                raise _out_of_range(x, 0, keys[0], 0)
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {n}")
-    view, dim, seen = x, 0, 0
+    view, dim = x, 0
     indices: Indices = []
 
     def index_by(k: Any) -> None:
         indices.extend([None] * (dim - len(indices)))
         indices.append(k)
 
-    for k in keys:
+    for place, k in enumerate(keys):
         kind = k.__class__
         if kind is int:
             try:
                 view = select(view, dim, k)
             except IndexError:
-                raise _out_of_range(view, dim, k, seen) from None
-            seen += 1
+                raise _out_of_range(view, dim, k, place) from None
         elif kind is slice:
             view = _apply_slice(view, dim, k)
-            dim, seen = dim + 1, seen + 1
+            dim += 1
         elif k is Ellipsis:
-            dim, seen, free = dim + free, seen + free, 0  # a second Ellipsis takes nothing
+            dim, free = dim + free, 0  # a second Ellipsis takes nothing
         elif k is None:
             view = unsqueeze(view, dim)
             dim += 1
@@ -210,7 +209,7 @@ def _basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
             index_by(k)
             # A mask of several dimensions is one entry, but stands for as many dimensions.
             indices.extend([_COVERED] * (taken - 1))
-            dim, seen = dim + max(taken, 1), seen + taken
+            dim += max(taken, 1)
     if not indices:
         return view, None
     return view, [k for k in indices if k is not _COVERED]
@@ -282,12 +281,15 @@ def _index_tensor(t: Any) -> Any:
 
 
 def _out_of_range(x: Any, dim: int, i: int, shown: int) -> IndexError:
-    if not len(x.shape):
+    """The error for an integer, which stands at place `shown` of the key."""
+    shape = x.shape
+    if not len(shape) and not i:
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
         )
-    return IndexError(f"index {i} is out of bounds for dimension {shown} with size {x.shape[dim]}")
+    size = shape[dim] if len(shape) else 0
+    return IndexError(f"index {i} is out of bounds for dimension {shown} with size {size}")
 
 
 def _apply_slice(x: Any, dim: int, s: slice, whole: bool = False) -> Any:
@@ -360,6 +362,8 @@ take_adjoint = Op(
 
 
 def _index(input: Any, indices: Indices) -> Any:
+    if not input.size:
+        return nothing(indices, input)
     key = numpy_key(indices, input.shape)
     try:
         r = input[key]
@@ -416,17 +420,14 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
             )
         values = values.astype(out.dtype)  # one value behind a mask fills it, converted
     key = numpy_key(indices, out.shape)
-    if not accumulate:
+    if not accumulate and out.size:
         try:
             out[key] = values
             return
         except (IndexError, ValueError):
             pass
-    try:
-        target = np.broadcast_to(np.empty((), bool), out.shape)[key].shape
-    except IndexError:
-        refuse_index(indices, out.shape)
-        raise
+    refuse_index(indices, out.shape, where=False)
+    target = taken_shape(indices, out.shape)
     lead = values.ndim - len(target)
     if lead > 0 and values.shape[:lead] == (1,) * lead:  # leading ones do not count
         values = values.reshape(values.shape[lead:])
@@ -437,6 +438,9 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
             f"shape {list(target)}"
         ) from None
+    refuse_index(indices, out.shape)
+    if not out.size:
+        return
     if accumulate:
         accumulate_at(out, out.shape, indices, values)
     else:
@@ -552,6 +556,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         value = _value(value, self)
     if key is False:
         return
+    if key is True:
+        key = None
     view, indices = _basic(self, key)
     if indices is None:
         _copy_into(view, value)

@@ -38,7 +38,8 @@ def _places(index: Any, n: int, name: str) -> Any:
         )
     if index.size and (index.min() < -n or index.max() >= n):
         if not n:
-            raise IndexError(f"{name}(): tried to {name} from an empty tensor")
+            words = "tried to take from" if name == "take" else "Tried to put elements into"
+            raise IndexError(f"{name}(): {words} an empty tensor")
         bad = int(index[(index < -n) | (index >= n)].flat[0])
         raise IndexError(f"out of range: tried to access index {bad} on a tensor of {n} elements.")
     return np.where(index < 0, index + n, index)
