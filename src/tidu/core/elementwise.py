@@ -76,15 +76,25 @@ class ElementwiseOp(Op):
     ) -> None:
         self.partials, self.policy = partials, policy
         self._dtypes: dict[Any, Any] = {}  # what types of inputs give what common dtype
-        names = dict(zip(letters, partials, strict=False))
-        vjp, jvp = {}, {}
-        for i, p in partials.items():
-            if p is not None:
-                reads = [names.get(r, r) for r in _reads(p) if r != "g"]
-                vjp[i] = named(_cotangent(p), ["g", i + "_shape", *reads])
-                jvp[i] = named(_tangent(p), ["t", *reads])
-        super().__init__(name, forward, vjp, jvp, tensors=tuple(partials), node=node)
+        self.letters = dict(zip(letters, partials, strict=False))
+        super().__init__(name, forward, partials, None, tensors=tuple(partials), node=node)
         self.graded = self.positions
+
+    @functools.cached_property
+    def vjp(self) -> Any:
+        """The reverse rules, from the partials."""
+        return {i: named(_cotangent(p), ["g", i + "_shape", *self._names(p)]) for i, p in self._given()}
+
+    @functools.cached_property
+    def jvp(self) -> Any:
+        """The forward rules, from the partials."""
+        return {i: named(_tangent(p), ["t", *self._names(p)]) for i, p in self._given()}
+
+    def _given(self) -> list[tuple[str, Callable[..., Any]]]:
+        return [(i, p) for i, p in self.partials.items() if p is not None]
+
+    def _names(self, p: Callable[..., Any]) -> list[str]:
+        return [self.letters.get(r, r) for r in _reads(p) if r != "g"]
 
     def _make_call(self) -> Callable[..., Any]:
         """The call of an op declared by `elementwise`: at once where all inputs are of one real floating type."""
@@ -114,7 +124,7 @@ class ElementwiseOp(Op):
                 result = forward(*vals) if a.size <= BIG else blocked(forward, *vals)
             except (AttributeError, ValueError):
                 return general(args)
-            if wants and state.record is not False:
+            if wants and state.grad:
                 return self.record(args, result)
             return self.wrap(args, result)
 
@@ -137,7 +147,7 @@ class ElementwiseOp(Op):
         except ValueError:
             self.check_shapes(args)
             raise
-        if wants and self.differentiable and state.record is not False:
+        if wants and self.differentiable and state.grad:
             return self.record(args, result)
         return self.wrap(args, result)
 
@@ -429,14 +439,21 @@ def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
     return t
 
 
-def _pull(p: Callable[..., Any] | None, order: str) -> Any:
-    """The cotangent of an input as a function of g and all that a partial might read, in a fixed order."""
-    if p is None or p is ONE:
-        return p
-    if p is NEG:
-        return eval(f"lambda g, {order}: -g")
-    product = f"p({', '.join(_reads(p))})"
-    return eval(f"lambda g, {order}: {product if 'g' in _reads(p) else 'g * ' + product}", {"p": p})
+def _pull(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> None:
+    """Give a node class the cotangent of an input, as a function of g and all that a partial might read, in a fixed order:
+    made when it is first called, for few programs call many."""
+
+    def first(*values: Any) -> Any:
+        if p is NEG:
+            pull = eval(f"lambda g, {order}: -g")
+        else:
+            reads = _reads(p)
+            product = f"p({', '.join(reads)})"
+            pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
+        setattr(cls, name, staticmethod(pull))
+        return pull(*values)
+
+    setattr(cls, name, staticmethod(p if p is None or p is ONE else first))
 
 
 # ------------------------------------------------------------------ declarations
@@ -465,7 +482,7 @@ def unary(
     if constant:
         cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
     elif partial is not None:
-        cls.pull = staticmethod(_pull(partial, "x, out"))
+        _pull(cls, "pull", partial, "x, out")
     plain = policy.plain
     differentiable = partial is not None
     direct = policy.integers
@@ -541,8 +558,8 @@ def binary(
     cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
     op.ufunc, op.numbers = ufunc, numbers
     rx, ry = _reads(partial_x), _reads(partial_y)
-    cls.pull_x = staticmethod(_pull(partial_x, "x, y, out"))
-    cls.pull_y = staticmethod(_pull(partial_y, "x, y, out"))
+    _pull(cls, "pull_x", partial_x, "x, y, out")
+    _pull(cls, "pull_y", partial_y, "x, y, out")
     x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
     save_out = "out" in rx or "out" in ry
     plain = policy.plain

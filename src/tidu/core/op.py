@@ -87,25 +87,53 @@ class Op:
         self.lists = frozenset(self.params.index(t) for t in lists)
         self.node_name = node or _camel(name) + "Backward0"
         self._node: type[OpNode] | None = None
-        self.vjp, self.jvp = vjp, jvp
-        self.sources: list[str] = []  # the names a node may save, in order
+        self._vjp, self._jvp = vjp, jvp
         self._plans: dict[Any, tuple[tuple[Any, ...], ...]] = {}
-        self.joint: Reader | None = None
-        self.rules: dict[int, Reader] = {}  # by position among the arguments
-        if callable(vjp):
-            self.joint = self._reader(vjp)
-        elif vjp:
-            self.rules = {self.params.index(k): self._reader(f) for k, f in vjp.items() if f is not None}
         # Those that have an edge: tensors without a rule, such as indices and masks, have none.
         self.graded = tuple(p for p in self.positions if not isinstance(vjp, dict) or not vjp or self.params[p] in vjp)
-        self.differentiable = bool(self.joint or self.rules)
+        self.differentiable = callable(vjp) or (bool(vjp) and any(f is not None for f in vjp.values()))  # type: ignore[union-attr]
         self.call = self._make_call()
         if register:
             REGISTRY[name] = self
 
     # ---------------------------------------------------------------- declaration
 
-    def _reader(self, fn: Rule) -> Reader:
+    @property
+    def vjp(self) -> Any:
+        """The reverse rules, as declared."""
+        return self._vjp
+
+    @property
+    def jvp(self) -> Any:
+        """The forward rules, as declared."""
+        return self._jvp
+
+    @functools.cached_property
+    def _read(self) -> tuple[list[str], Reader | None, dict[int, Reader]]:
+        """What the rules read, found out when a node is first made: importing the library must not take long."""
+        sources: list[str] = []
+        vjp = self.vjp
+        if callable(vjp):
+            return sources, self._reader(vjp, sources), {}
+        rules = {self.params.index(k): self._reader(f, sources) for k, f in (vjp or {}).items() if f is not None}
+        return sources, None, rules
+
+    @property
+    def sources(self) -> list[str]:
+        """The names a node may save, in order."""
+        return self._read[0]
+
+    @property
+    def joint(self) -> Reader | None:
+        """The one rule for all inputs, if there is one."""
+        return self._read[1]
+
+    @property
+    def rules(self) -> dict[int, Reader]:
+        """The rules by position among the arguments."""
+        return self._read[2]
+
+    def _reader(self, fn: Rule, sources: list[str]) -> Reader:
         reads: list[Any] = []
         for p in names_of(fn):
             if p in ("needs", "gs"):
@@ -114,9 +142,9 @@ class Op:
                 reads.append(-1 - int(p[1:] or 0))
             else:
                 self._check_source(p)
-                if p not in self.sources:
-                    self.sources.append(p)
-                reads.append(self.sources.index(p))
+                if p not in sources:
+                    sources.append(p)
+                reads.append(sources.index(p))
         return Reader(fn, tuple(reads))
 
     def _check_source(self, p: str) -> None:
@@ -205,8 +233,7 @@ class Op:
             result = forward(*vals)
             if out is not None:
                 return self.write_out(result, out, wants)
-            record = state.record
-            if wants and record is not False and self.differentiable:
+            if wants and state.grad and self.differentiable:
                 return self.record(args, result)
             return self.wrap(args, result)
 
@@ -232,7 +259,7 @@ class Op:
         result = self.forward(*vals)
         if out is not None:
             return self.write_out(result, out, wants)
-        if wants and state.record is not False and self.differentiable:
+        if wants and state.grad and self.differentiable:
             return self.record(args, result)
         return self.wrap(args, result)
 
