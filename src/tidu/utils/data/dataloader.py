@@ -1,0 +1,297 @@
+"""The loader of batches. Source: torch.utils.data.DataLoader."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import multiprocessing
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from ._utils.collate import default_collate, default_convert
+from ._utils.fetch import IterableDatasetFetcher, MapDatasetFetcher
+from ._utils.worker import get_worker_info
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class _DatasetKind:
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool) -> Any:
+        cls = MapDatasetFetcher if kind == _DatasetKind.Map else IterableDatasetFetcher
+        return cls(dataset, auto_collation, collate_fn, drop_last)
+
+
+class _InfiniteConstantSampler(Sampler[None]):
+    """For iterable data sets, which have no indices."""
+
+    def __iter__(self) -> Iterator[None]:
+        return itertools.repeat(None)
+
+
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+def _require(ok: bool, message: str) -> None:
+    if not ok:
+        raise ValueError(message)
+
+
+class DataLoader(Generic[T_co]):
+    """Goes through a data set in batches.
+
+    Args:
+        dataset: where samples come from.
+        batch_size: how many make a batch; None for samples as they are.
+        shuffle: in random order.
+        sampler: gives indices; batch_sampler: gives lists of them.
+        num_workers: how many processes fetch samples ahead; 0 for none.
+        collate_fn: makes a batch of a list of samples.
+        pin_memory, pin_memory_device: accepted.
+        drop_last: leave out a last batch that is not full.
+        timeout: seconds to wait for a worker, 0 for ever.
+        worker_init_fn: called with its number in each worker.
+        multiprocessing_context: how workers are started.
+        generator: where the order comes from.
+        prefetch_factor: how many batches each worker works ahead.
+        persistent_workers: keep the workers from one epoch to the next.
+        in_order: give batches in the order of their indices.
+
+    Source: torch.utils.data.DataLoader.
+
+    >>> import tidu as torch
+    >>> data = torch.utils.data.TensorDataset(torch.arange(5))
+    >>> [batch.tolist() for (batch,) in DataLoader(data, batch_size=2)]
+    [[0, 1], [2, 3], [4]]
+    """
+
+    _initialized = False
+    _iterator: Any = None
+
+    def __init__(
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Any = None,
+        batch_sampler: Any = None, num_workers: int = 0, collate_fn: Callable[..., Any] | None = None,
+        pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None, multiprocessing_context: Any = None,
+        generator: Any = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True,
+    ) -> None:  # fmt: skip
+        _require(
+            num_workers >= 0,
+            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
+        )
+        _require(timeout >= 0, "timeout option should be non-negative")
+        _require(
+            num_workers > 0 or prefetch_factor is None,
+            "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+            "multiprocessing, otherwise set prefetch_factor to None.",
+        )
+        if num_workers > 0 and prefetch_factor is None:
+            prefetch_factor = 2
+        _require(prefetch_factor is None or prefetch_factor >= 0, "prefetch_factor option should be non-negative")
+        _require(num_workers > 0 or not persistent_workers, "persistent_workers option needs num_workers > 0")
+        self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.timeout, self.worker_init_fn, self.in_order = timeout, worker_init_fn, in_order
+        self.multiprocessing_context = multiprocessing_context
+        if isinstance(dataset, IterableDataset):
+            self._dataset_kind = _DatasetKind.Iterable
+            prefix = "DataLoader with IterableDataset: expected unspecified "
+            _require(shuffle in (False, None), f"{prefix}shuffle option, but got shuffle={shuffle}")
+            _require(sampler is None, f"{prefix}sampler option, but got sampler={sampler}")
+            _require(batch_sampler is None, f"{prefix}batch_sampler option, but got batch_sampler={batch_sampler}")
+        else:
+            shuffle = bool(shuffle)
+            self._dataset_kind = _DatasetKind.Map
+        _require(sampler is None or not shuffle, "sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            _require(
+                batch_size == 1 and not shuffle and sampler is None and not drop_last,
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
+            )
+            batch_size, drop_last = None, False
+        elif batch_size is None:
+            _require(
+                not drop_last,
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last",
+            )
+        if sampler is None:
+            if self._dataset_kind == _DatasetKind.Iterable:
+                sampler = _InfiniteConstantSampler()
+            elif shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
+            else:
+                sampler = SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.generator = generator
+        if collate_fn is None:
+            collate_fn = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn
+        self.persistent_workers = persistent_workers
+        self._initialized = True
+        self._IterableDataset_len_called: int | None = None
+        self._warn_of_many_workers()
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """How workers are started: a context of Python's multiprocessing, None for the usual one."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        if context is not None:
+            if self.num_workers <= 0:
+                raise ValueError(
+                    "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+                    f"num_workers={self.num_workers}"
+                )
+            if isinstance(context, str):
+                valid = multiprocessing.get_all_start_methods()
+                if context not in valid:
+                    raise ValueError(
+                        f"multiprocessing_context option should specify a valid start method in {valid!r}, but got "
+                        f"multiprocessing_context={context!r}"
+                    )
+                context = multiprocessing.get_context(context)
+            if not isinstance(context, multiprocessing.context.BaseContext):
+                raise TypeError(
+                    "multiprocessing_context option should be a valid context object or a string specifying the start "
+                    f"method, but got multiprocessing_context={context}"
+                )
+        self._context = context
+
+    def __setattr__(self, attr: str, val: Any) -> None:
+        if self._initialized and attr in _FIXED:
+            raise ValueError(f"{attr} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(attr, val)
+
+    def _get_iterator(self) -> Any:
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        from ._processes import _MultiProcessingDataLoaderIter
+
+        return _MultiProcessingDataLoaderIter(self)
+
+    def __iter__(self) -> Any:
+        if not (self.persistent_workers and self.num_workers > 0):
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _make_fetcher(self) -> Callable[[Any], Any]:
+        """What makes a fetcher of the data set; it can be pickled."""
+        return functools.partial(
+            _fetcher_of, self._dataset_kind, self._auto_collation, self.collate_fn, self.drop_last
+        )
+
+    def __len__(self) -> int:
+        if self._dataset_kind != _DatasetKind.Iterable:
+            return len(self._index_sampler)
+        n = self._IterableDataset_len_called = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+    def _warn_of_many_workers(self) -> None:
+        most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if self.num_workers and most is not None and self.num_workers > most:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of "
+                f"worker in current system is {most}, which is smaller than what this DataLoader is going to create. "
+                "Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
+                "the worker number to avoid potential slowness/freeze if necessary.",
+                stacklevel=3,
+            )
+
+
+def _fetcher_of(kind: int, auto_collation: bool, collate_fn: Any, drop_last: bool, dataset: Any) -> Any:
+    return _DatasetKind.create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+
+
+class _BaseDataLoaderIter:
+    """One pass over the data."""
+
+    def __init__(self, loader: Any) -> None:
+        self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._index_sampler, self._num_workers = loader._index_sampler, loader.num_workers
+        if loader.pin_memory:
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used.",
+                stacklevel=4,
+            )
+        self._timeout, self._persistent_workers = loader.timeout, loader.persistent_workers
+        self._sampler_iter = iter(self._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        self._num_yielded = 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def _next_data(self) -> Any:
+        raise NotImplementedError
+
+    def __next__(self) -> Any:
+        data = self._next_data()
+        self._num_yielded += 1
+        said = self._IterableDataset_len_called
+        if self._dataset_kind == _DatasetKind.Iterable and said is not None and self._num_yielded > said:
+            text = (
+                f"Length of IterableDataset {self._dataset} was reported to be {said}(when accessing len(dataloader)), "
+                f"but {self._num_yielded} samples have been fetched. "
+            )
+            if self._num_workers > 0:
+                text += (
+                    "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                    "IterableDataset replica at each worker. Please see "
+                    "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+                )
+            warnings.warn(text, stacklevel=2)
+        return data
+
+    def __len__(self) -> int:
+        return len(self._index_sampler)
+
+    def __getstate__(self) -> Any:
+        raise NotImplementedError("{} cannot be pickled", type(self).__name__)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        if self._timeout != 0:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
+        self._dataset_fetcher = loader._make_fetcher()(self._dataset)
+
+    def _next_data(self) -> Any:
+        return self._dataset_fetcher.fetch(next(self._sampler_iter))
+
+
