@@ -118,3 +118,4 @@ from ..ops.pooling import (
 from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.upsample import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.grid import affine_grid, grid_sample
+from ..ops.attention import multi_head_attention_forward, scaled_dot_product_attention
