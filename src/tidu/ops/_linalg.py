@@ -135,6 +135,48 @@ def columns(a: Any) -> Any:
     return np.ascontiguousarray(a.mT).mT
 
 
+# ------------------------------------------------------------------ out=
+
+
+def laid_out(given: Any, results: Sequence[Any], shapes: Sequence[Any]) -> Any:
+    """Lay those out= tensors that were resized out by columns where the results are."""
+    outs = given if isinstance(given, tuple) else (given,)
+    for o, r, shape in zip(outs, results, shapes, strict=True):
+        if shape != r.shape and r.ndim >= 2 and not r.flags.c_contiguous:
+            o._a = columns(o._a)
+    return given
+
+
+def by_columns(*calls: Any) -> None:
+    """Say that an op's results lie by columns, in an out= that is resized too."""
+    for call in calls:
+        op = getattr(call, "op", call)
+
+        def write_out(result: Any, out: Any, wants: bool, plain: Any = op.write_out) -> Any:
+            results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
+            shapes = [o._a.shape if isinstance(o, Tensor) else None for o in outs]
+            given = plain(result, out, wants)
+            laid_out(tuple(given) if isinstance(given, tuple) else given, results, shapes)
+            return given
+
+        op.write_out = write_out
+
+
+def into(name: str, out: Any, r: Any) -> Any:
+    """A computed result put into out=, by columns where it lies so and `out` is resized."""
+    from ._reduce import into as plain
+
+    shape = out._a.shape if isinstance(out, Tensor) else None
+    return laid_out(plain(name, out, r), (r._a,), (shape,))
+
+
+def into_pair(name: str, out: Any, r: Any, result: Any) -> Any:
+    """Several results put into out=(...)."""
+    for o, v in zip(out, r, strict=True):
+        into(name, o, v)
+    return result(*out)
+
+
 # ------------------------------------------------------------------ values for rules
 
 

@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ._linalg import (
     H,
     LinAlgError,
+    by_columns,
     check_floating,
     check_kernel,
     check_matrix,
@@ -21,6 +22,8 @@ from ._linalg import (
     diag,
     differences,
     identity,
+    into,
+    into_pair,
     is_complex,
     like,
     numbers,
@@ -29,8 +32,6 @@ from ._linalg import (
     times_rows,
     trailing,
 )
-from ._reduce import into
-from .extremes import into_pair
 from .joining import cat
 from .rearrange import diag_embed, tril, triu
 from .solvers import solve_value
@@ -96,12 +97,12 @@ def _check_qr(A_shape: Any, mode: str) -> None:
         )
 
 
-def _qr_vjp(g0: Any, g1: Any, A: Any, out0: Any, out1: Any, mode: str, A_shape: Any) -> Any:
+def _qr_vjp(g0: Any, g1: Any, out0: Any, out1: Any, mode: str, A_shape: Any) -> Any:
     _check_qr(A_shape, mode)
     m, n = A_shape[-2:]
     q, r, gq, gr = out0, out1, g0, g1
     if m < n:  # A = [A1 A2], R = [R1 R2], R2 = Q^H A2
-        gq = gq + A[..., m:] @ H(gr[..., m:])
+        gq = gq + q @ (r[..., m:] @ H(gr[..., m:]))
         rest = q @ gr[..., m:]
         r, gr = r[..., :m], gr[..., :m]
     s = gr @ H(r) - H(q) @ gq
@@ -167,7 +168,7 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
     if not A.size:
         lead = A.shape[:-2]
         eye = lambda rows, cols: np.array(np.broadcast_to(np.eye(rows, cols, dtype=A.dtype), (*lead, rows, cols)))  # noqa: E731
-        return eye(m, m if full_matrices else k), np.zeros((*lead, k), real_dtype), eye(n if full_matrices else k, n)
+        return columns(eye(m, m if full_matrices else k)), np.zeros((*lead, k), real_dtype), columns(eye(n if full_matrices else k, n))
     try:
         if not compute_uv:
             s = np.linalg.svd(A, compute_uv=False)
@@ -494,3 +495,4 @@ def linalg_eigvals(A: Any, *, out: Any = None) -> Any:
     return r if out is None else into("linalg_eigvals", out, r)
 
 
+by_columns(_qr, _svd, _eigh)

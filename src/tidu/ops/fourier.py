@@ -29,21 +29,32 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 # ------------------------------------------------------------------ the ops
 
 
+def _along(transform: Callable[..., Any], x: Any, d: int, n: int | None, norm: str) -> Any:
+    """A transform along one dimension, which is the fastest to move in memory afterwards."""
+    return np.moveaxis(transform(np.moveaxis(x, d, -1), n, norm=norm), -1, d)
+
+
 def _c2c(input: Any, dim: Ints, norm: int, forward: bool) -> Any:
     if not dim:
         return input.copy()
+    if len(dim) == 1:
+        return _along(np.fft.fft if forward else np.fft.ifft, input, dim[0], None, (_FORWARD if forward else _INVERSE)[norm])
     if forward:
         return np.fft.fftn(input, axes=dim, norm=_FORWARD[norm])
     return np.fft.ifftn(input, axes=dim, norm=_INVERSE[norm])
 
 
 def _r2c(input: Any, dim: Ints, norm: int, onesided: bool) -> Any:
+    if len(dim) == 1:
+        return _along(np.fft.rfft if onesided else np.fft.fft, input, dim[0], None, _FORWARD[norm])
     if onesided:
         return np.fft.rfftn(input, axes=dim, norm=_FORWARD[norm])
     return np.fft.fftn(input, axes=dim, norm=_FORWARD[norm])
 
 
 def _c2r(input: Any, dim: Ints, norm: int, last: int) -> Any:
+    if len(dim) == 1:
+        return _along(np.fft.irfft, input, dim[0], last, _INVERSE[norm])
     size = [input.shape[d] for d in dim[:-1]]
     return np.fft.irfftn(input, [*size, last], dim, norm=_INVERSE[norm])
 

@@ -29,7 +29,7 @@ def _geqrf_forward(input: Any) -> Any:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_kernel(input, "geqrf_cpu")
     h, tau = np.linalg.qr(input, "raw") if input.size else (input.mT, np.zeros((*input.shape[:-2], min(input.shape[-2:])), input.dtype))  # fmt: skip
-    return h.mT, tau
+    return columns(h.mT), tau
 
 
 def _no_derivative() -> Any:
@@ -151,8 +151,8 @@ def _first_columns(x: Any) -> Any:
 
 
 def _product_vjp(g: Any, input: Any, tau: Any, input_shape: Any) -> Any:
-    if not tau.shape[-1]:
-        return input * 0, tau * 0
+    if 0 in tuple(tau.shape) or 0 in input_shape:
+        return None, None
     gv, gtau = cotangents(reflectors(input), tau, _first_columns(input), g)
     return _spread(gv, input_shape), gtau
 
@@ -189,14 +189,10 @@ def _ormqr_forward(input: Any, tau: Any, other: Any, left: bool = True, transpos
     if other.ndim < 2:
         raise RuntimeError(f"{name}: other must have at least 2 dimensions.")
     d = -2 if left else -1
-    if other.shape[d] < tau.shape[-1]:
-        raise RuntimeError(f"{name}: other.shape[{d}] must be greater than or equal to tau.shape[-1]")
     if other.shape[d] != input.shape[-2]:
         raise RuntimeError(f"{name}: other.shape[{d}] must be equal to input.shape[-2]")
-    if tau.shape[-1] > input.shape[-1]:
-        raise RuntimeError(
-            f"{name}: tau.shape[-1] must be less than or equal to input.shape[-1]"
-        )
+    if tau.shape[-1] != min(other.shape[d], input.shape[-1]):
+        raise RuntimeError(f"{name}: tau.shape[-1] must be equal to min(other.shape[{d}], input.shape[-1])")
     if input.ndim - tau.ndim != 1:
         raise RuntimeError(
             f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and "
@@ -229,7 +225,7 @@ def _ormqr_vjp(
     gi = gt = go = None
     if needs[2]:
         go = ormqr(input, tau, g, left, not transpose)
-    if (needs[0] or needs[1]) and tau.shape[-1]:
+    if (needs[0] or needs[1]) and 0 not in tuple(tau.shape) and 0 not in input_shape:
         # Each case is <a, Q b>: Q^H swaps the two, a factor on the right is one on the left of the transposes.
         a, b = (g, other) if left else (H(g), H(other))
         if transpose == left:

@@ -13,6 +13,7 @@ from ._linalg import (
     INT32,
     H,
     broadcast_batches,
+    by_columns,
     check_floating,
     check_kernel,
     check_matrix,
@@ -21,14 +22,15 @@ from ._linalg import (
     check_square,
     columns,
     each,
+    into_pair,
     lapack,
     legacy,
     like,
     raise_for,
     trailing,
 )
+from .arithmetic import not_implemented
 from .decompositions import join
-from .extremes import into_pair
 from .rearrange import tril, triu
 from .triangular import solve_tri, substitute
 
@@ -68,6 +70,8 @@ def factorize(a: Any) -> tuple[Any, Any, Any]:
 def permutation(pivots: Any, m: int) -> Any:
     """The rows' order that the interchanges of pivots lead to."""
     lead = pivots.shape[:-1]
+    if not pivots.size:
+        return np.array(np.broadcast_to(np.arange(m), (*lead, m)))
     order = np.array(np.broadcast_to(np.arange(m), (*lead, m)))
     flat, piv = order.reshape(-1, m), np.asarray(pivots, np.int64).reshape(-1, pivots.shape[-1]) - 1
     rows = np.arange(len(flat))
@@ -253,9 +257,17 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U packed, and the pivots; torch.linalg.lu_factor is the newer name. Source: torch.lu."""
     r = _factor.call(A, pivot, not get_infos, "lu")
+    r = tuple(r) if get_infos else tuple(r[:2])
     if out is not None:
-        return into_pair("lu", out, tuple(r) if get_infos else tuple(r[:2]), lambda *v: tuple(v))
-    return with_info_result(*r) if get_infos else tuple(r[:2])
+        for o, v in zip(out, r, strict=True):
+            o.resize_as_(v).copy_(v)
+        return out
+    return with_info_result(*r) if get_infos else r
+
+
+def method_lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """L and U packed, and the pivots. Source: torch.Tensor.lu."""
+    return tuple(lu(self, pivot, get_infos))
 
 
 def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
@@ -320,7 +332,7 @@ def _lu_solve_forward(
 ) -> Any:
     """The X with A X = B (X A = B unless `left`; A^H if `adjoint`), of A's packed LU. Source: torch.linalg.lu_solve."""
     name = "linalg.lu_solve"
-    check_floating(LU, name, low=True)
+    check_floating(LU, "torch." + name, low=True)
     if pivots.dtype != INT32:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
     check_same_dtype(LU, B, name, "LU")
@@ -332,7 +344,7 @@ def _lu_solve_forward(
     if LU.shape[:-1] != pivots.shape:
         raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")  # fmt: skip
     broadcast_batches(LU, B)
-    check_kernel(LU, "lu_solve_cpu")
+    check_kernel(LU, "linalg.lu_solve_cpu")
     if not left:  # X A = B: A^H X^H = B^H
         return H(_lu_solve_left(LU, pivots, H(B), not adjoint))
     return columns(_lu_solve_left(LU, pivots, B, adjoint))
@@ -354,17 +366,18 @@ def _lu_solve_left(LU: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
     return x
 
 
-def _lu_solve_vjp(
-    g: Any, LU: Any, pivots: Any, out: Any, LU_shape: Any, B_shape: Any, left: bool, adjoint: bool, needs: Any
+def _lu_solve_right(g: Any, LU: Any, pivots: Any, B_shape: Any, left: bool, adjoint: bool) -> Any:
+    return sum_to(linalg_lu_solve(LU, pivots, g, left=left, adjoint=not adjoint), B_shape)
+
+
+def _lu_solve_factors(
+    g: Any, LU: Any, pivots: Any, out: Any, LU_shape: Any, left: bool, adjoint: bool
 ) -> Any:
     s = linalg_lu_solve(LU, pivots, g, left=left, adjoint=not adjoint)
-    gf = None
-    if needs[0]:
-        ga = s @ H(out) if left else H(out) @ s
-        ga = -(H(ga) if adjoint else ga)
-        ga = H(_permutation.call(pivots, LU)) @ ga
-        gf = sum_to(tril(ga @ H(upper_part(LU)), -1) + triu(H(unit_lower(LU)) @ ga), LU_shape)
-    return gf, None, sum_to(s, B_shape) if needs[2] else None
+    ga = s @ H(out) if left else H(out) @ s
+    ga = -(H(ga) if adjoint else ga)
+    ga = H(_permutation.call(pivots, LU)) @ ga
+    return sum_to(tril(ga @ H(upper_part(LU)), -1) + triu(H(unit_lower(LU)) @ ga), LU_shape)
 
 
 def _lu_solve_jvp(
@@ -384,7 +397,7 @@ def _lu_solve_jvp(
 linalg_lu_solve = Op(
     "linalg_lu_solve",
     _lu_solve_forward,
-    vjp=_lu_solve_vjp,
+    vjp={"LU": _lu_solve_factors, "B": _lu_solve_right},
     jvp=_lu_solve_jvp,
     tensors=("LU", "pivots", "B"),
 ).call
@@ -421,7 +434,15 @@ def _ldl_forward(A: Any, hermitian: bool, check_errors: bool) -> Any:
     return columns(ld), pivots, info
 
 
-_ldl = Op("linalg_ldl_factor_ex", _ldl_forward, outputs=3, nondiff=(0, 1, 2), result=ldl_ex_result)
+_ldl = Op(
+    "linalg_ldl_factor_ex",
+    _ldl_forward,
+    vjp={"A": not_implemented("linalg_ldl_factor_ex")},
+    node="NotImplemented",
+    outputs=3,
+    nondiff=(1, 2),
+    result=ldl_ex_result,
+)
 trailing("linalg_ldl_factor_ex", A=2)
 
 
@@ -443,6 +464,7 @@ def _ldl_solve_forward(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False)
     """The X with A X = B, of A's LDL factors. Source: torch.linalg.ldl_solve."""
     name = "torch.linalg.ldl_solve"
     check_square(LD, name, "LD")
+    check_floating(LD, name, low=True)
     if B.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [-{B.ndim}, {B.ndim - 1}], but got -2)")
     check_solvable(LD, B, True, name)
@@ -490,7 +512,12 @@ def _ldl_solve_one(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
 
 
 linalg_ldl_solve = Op(
-    "linalg_ldl_solve", _ldl_solve_forward, tensors=("LD", "pivots", "B"), nondiff=(0,)
+    "linalg_ldl_solve",
+    _ldl_solve_forward,
+    vjp={"LD": not_implemented("linalg_ldl_solve"), "B": not_implemented("linalg_ldl_solve")},
+    tensors=("LD", "pivots", "B"),
+    node="NotImplemented",
 ).call
 trailing("linalg_ldl_solve", LD=2, pivots=1, B=2)
 
+by_columns(_factor, linalg_lu_solve, _ldl, linalg_ldl_solve)

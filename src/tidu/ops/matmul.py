@@ -511,11 +511,6 @@ def multi_dot(tensors: list[Any]) -> Any:
     def take(i: int, j: int) -> Any:
         return mats[i] if i == j else mm(take(i, cut[i][j]), take(cut[i][j] + 1, j))
 
-    r = take(0, n - 1)
-    if first.ndim == 1:
-        r = r.squeeze(0)
-    if last.ndim == 1:
-        r = r.squeeze(-1)
-    return r
+    return take(0, n - 1).view((*first.shape[: first.ndim - 1], *last.shape[1:]))
 
 

@@ -225,7 +225,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     check_floating(x, "linalg.vecdot", low=True)
     check_same_dtype(x, y, "linalg.vecdot", "x", "y")
     if x.ndim == 1 and y.ndim == 1:
-        r = x.vdot(y) if x.dtype.is_complex else x.dot(y)
+        r = x.vdot(y)
     else:
         r = ((x.conj() if x.dtype.is_complex else x) * y).sum(dim)
     return r if out is None else into("linalg_vecdot", out, r)
@@ -233,9 +233,14 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
 
 def linalg_vander(x: Any, N: int | None = None) -> Any:
     """Powers 0, 1, ..., N - 1 of the elements, along a new last dimension. Source: torch.linalg.vander."""
+    if x.dtype is dtypes.bool_ or (x.dtype.is_floating_point and x.dtype.itemsize == 2):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.legacy}"
+        )
     n = (x.shape[-1] if x.ndim else 1) if N is None else N
-    if n <= 1 or not x.ndim:
+    if n <= 1:
         raise RuntimeError("N must be greater than 1.")
+    x = x if x.ndim else x.reshape((1,))
     powers = cumprod(x.unsqueeze(-1).expand((*tuple(x.shape), n - 1)), -1)
     return cat([x.new_ones((*tuple(x.shape), 1), dtype=powers.dtype), powers], -1)
 

@@ -7,8 +7,7 @@ from typing import Any
 from .. import dtypes
 from ..core.broadcast import cast
 from ..shapes import normalize_dim
-from ._linalg import check_floating, check_matrix, check_square
-from ._reduce import into
+from ._linalg import check_floating, check_matrix, check_square, into
 from .decompositions import linalg_svdvals
 from .solvers import linalg_inv_ex
 from .statistics import vector_norm
@@ -52,7 +51,7 @@ def matrix_norm(
         raise RuntimeError(f"{name}: Order {ord if isinstance(ord, str) else f'{ord:g}'} not supported.")
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     check_matrix(A, name)
-    check_floating(A, name, low=True)
+    check_floating(A, name, low=ord in ("fro", 1, -1, inf, -inf))
     if len(dims) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {', '.join(map(str, dims))}")
     rows, cols = (normalize_dim(d, A.ndim) for d in dims)

@@ -24,7 +24,6 @@ from ._linalg import (
 )
 from ._reduce import into
 from .decompositions import linalg_eigvalsh, linalg_svdvals
-from .extremes import into_pair
 from .solvers import is_vector
 
 __all__ = ["pinverse"]
@@ -192,7 +191,7 @@ def _lstsq_forward(A: Any, B: Any, rcond: Any, driver: str) -> Any:
     x = np.broadcast_to(x, (*lead, n, k))
     rank = good.sum(-1)
     residuals = empty
-    if m > n and (rank == n).all():
+    if m > n and driver != "gelsy" and (rank == n).all():
         d = np.abs(A @ x - b)
         residuals = np.asarray((d * d).sum(-2))
     solution = np.array(x[..., 0]) if vector else columns(x)
@@ -273,6 +272,10 @@ def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     r = _lstsq.call(A, B, rcond, driver or "gelsy")
-    return r if out is None else into_pair("linalg_lstsq", out, r, lstsq_result)
+    if out is None:
+        return r
+    for o, v in zip(out, r, strict=True):
+        into("linalg_lstsq", o, v)
+    return lstsq_result(*out)
 
 

@@ -16,6 +16,7 @@ from ._linalg import (
     H,
     batched_over,
     broadcast_batches,
+    by_columns,
     check_floating,
     check_kernel,
     check_same_dtype,
@@ -25,6 +26,8 @@ from ._linalg import (
     columns,
     diag,
     each,
+    into,
+    into_pair,
     is_complex,
     lapack,
     like,
@@ -34,8 +37,7 @@ from ._linalg import (
     times_columns,
     trailing,
 )
-from ._reduce import into, where
-from .extremes import into_pair
+from ._reduce import where
 
 __all__ = ["det", "inverse", "logdet", "slogdet"]
 METHODS = "det inverse logdet slogdet"
@@ -353,3 +355,4 @@ def logdet(input: Any) -> Any:
     return where(sign == -1, float("nan"), log)
 
 
+by_columns(_inv, _solve)

@@ -230,6 +230,12 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
         return x * 0
     if ord == 1:
         return _sgn(x)
+    if isinstance(x, Tensor) and (ord == 2 or ord < 1 and ord != float("-inf")):
+        # Recorded, the formula stands as PyTorch's does: its own derivative at 0 is NaN.
+        with np.errstate(all="ignore"):
+            if ord == 2:
+                return where(n == 0, 0.0, x / n)
+            return _sgn(x) * where(x == 0, 0.0, _abs(x) ** (ord - 1)) * n ** (1 - ord)
     if ord == 2:
         return where(n == 0, 0.0, x / where(n == 0, 1.0, n))
     a = _abs(x)
@@ -252,6 +258,12 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
     return _sgn(x) * p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
 
 
+def _norm_cotangent(g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool) -> Any:
+    if ord == 0:
+        return None
+    return expand_back(g, input_shape, dim, keepdim) * _norm_partial(input, out, ord, dim, keepdim)
+
+
 def _norm_tangent(t: Any, input: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any:
     p = _norm_partial(input, out, ord, dim, keepdim)
     product = (p.conj() * t).real if input.dtype.is_complex else p * t
@@ -261,10 +273,7 @@ def _norm_tangent(t: Any, input: Any, out: Any, ord: float, dim: Ints, keepdim: 
 vector_norm_op = Op(
     "linalg_vector_norm",
     _vector_norm_forward,
-    vjp={
-        "input": lambda g, input, out, input_shape, ord, dim, keepdim: expand_back(g, input_shape, dim, keepdim)
-        * _norm_partial(input, out, ord, dim, keepdim)
-    },
+    vjp={"input": _norm_cotangent},
     jvp={"input": _norm_tangent},
     out_arg=False,
 )

@@ -13,6 +13,7 @@ from ._linalg import (
     INT32,
     H,
     broadcast_batches,
+    by_columns,
     check_floating,
     check_kernel,
     check_matrix,
@@ -22,14 +23,15 @@ from ._linalg import (
     columns,
     each,
     identity,
+    into,
+    into_pair,
     lapack,
     legacy,
     like,
     raise_for,
     trailing,
 )
-from ._reduce import into
-from .extremes import into_pair
+from ._reduce import into as plain_into
 from .rearrange import tril, triu
 
 __all__ = ["cholesky", "cholesky_inverse", "cholesky_solve", "triangular_solve"]
@@ -135,7 +137,7 @@ def linalg_cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = Fals
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """Cholesky's factor; torch.linalg.cholesky is the newer name. Source: torch.cholesky."""
     r = _old_cholesky.call(input, upper, True, "cholesky")[0]
-    return r if out is None else into("cholesky", out, r)
+    return r if out is None else plain_into("cholesky", out, r)
 
 
 
@@ -197,7 +199,8 @@ def _cholesky_inverse_forward(L: Any, upper: bool = False) -> Any:
     check_square(L, "cholesky_inverse")
     check_kernel(L, "cholesky_inverse_out_cpu")
     d = np.diagonal(L, 0, -2, -1) == 0
-    raise_for(np.where(d.any(-1), d.argmax(-1) + 1, 0), "cholesky_inverse", "inv")
+    if d.size:
+        raise_for(np.where(d.any(-1), d.argmax(-1) + 1, 0), "cholesky_inverse", "inv")
     lower = np.tril(H(L) if upper else L)
     r = solve_tri(lower, identity(L.shape[-1], L), False)
     return columns(H(r) @ r)
@@ -358,3 +361,4 @@ def triangular_solve(
 ) -> Any:
     """The solution of a triangular system and a copy of A. Source: torch.triangular_solve."""
     return _triangular.call(b, A, upper, transpose, unitriangular, out=out)
+by_columns(linalg_solve_triangular, _triangular)
