@@ -30,7 +30,6 @@ __all__ = [
     "complex", "view_as_real", "view_as_complex",
 ]  # fmt: skip
 METHODS = "conj conj_physical resolve_conj resolve_neg is_conj is_neg angle"
-PROPERTIES = "real imag"
 INPLACE = "conj_physical"
 _PARTS: dict[Any, Any] = {
     np.dtype(np.complex64): np.dtype(np.float32),
@@ -90,7 +89,15 @@ def imag(input: Any) -> Any:
     return select(view_as_real(input), -1, 1) if isinstance(input, Tensor) else input.imag
 
 
-property_real, property_imag = real, imag
+def _set_real(self: Any, value: Any) -> None:
+    real(self).copy_(value)
+
+
+def _set_imag(self: Any, value: Any) -> None:
+    imag(self).copy_(value)
+
+
+OPERATORS = {"real": property(real, _set_real), "imag": property(imag, _set_imag)}
 
 # ------------------------------------------------------------------ conjugates
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.elementwise import sigmoid as _sigmoid
+from ..arrays.threads import BIG
 from ..core.elementwise import ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
@@ -59,7 +60,19 @@ logaddexp2 = binary(
     "logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y)),
     policy=refuse("bic", "logaddexp2_cpu"), numbers=False,
 )  # fmt: skip
-sigmoid = unary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
+
+
+def _sigmoid_kernel(a: Any) -> Any:
+    """On a small array without a detour."""
+    if a.size > BIG or a.ndim == 0 or a.dtype.itemsize == 2:
+        return _sigmoid(a)
+    r = np.negative(a)
+    np.exp(r, r)
+    np.add(r, 1.0, r)
+    return np.reciprocal(r, r)
+
+
+sigmoid = unary("sigmoid", _sigmoid_kernel, lambda g, out: g * (1 - out) * out)
 
 # ------------------------------------------------------------------ trigonometry
 

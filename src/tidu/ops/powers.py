@@ -8,10 +8,11 @@ import numpy as np
 
 from ..core.elementwise import F32, F64, binary, elementwise, kind_of, unary
 from ..core.inplace import inplace
-from ..core.promote import FLOATS, Number, Policy, result_type
+from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
-from ..dtypes import BOOL, COMPLEX, complex128, dtype, float64
+from ..dtypes import BOOL, COMPLEX, FLOATING, complex128, dtype, float64
 from ._describe import describe
+from ._hot import hot
 from ._refuse import either, refusal
 from .arithmetic import OPERANDS, zeros
 
@@ -59,7 +60,7 @@ def _power_of_number(input: Any, exponent: Any) -> Any:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
     elif kind in "fV" and exponent in _SPECIAL:
         return np.asarray(_SPECIAL[exponent](input))
-    return np.asarray(np.power(input, np.array(exponent).astype(input.dtype)))
+    return np.asarray(np.power(input, _number(exponent, input.dtype)))
 
 
 def _base_rule(g: Any, input: Any, exponent: Any) -> Any:
@@ -101,6 +102,12 @@ def _first_power(x: Any) -> Any:
     return x if x.__class__ is np.ndarray else _pow_number(x, 1)
 
 
+def _number(value: Any, d: Any) -> Any:
+    if (d is F32 or d is F64) and value.__class__ in (int, float):
+        return scalar_of(value, d)
+    return np.array(value).astype(d)
+
+
 NO_BOOL = Policy(check=refusal("b", "pow"))
 _pow = binary("pow", _power, _tensor_base_rule, _exponent_rule, policy=NO_BOOL, node="PowBackward1")
 _square = unary(
@@ -108,13 +115,15 @@ _square = unary(
 )
 
 
-_pow_number = elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0")
-_pow_base = elementwise(
-    "pow.base",
-    lambda input, base: _power(np.array(base).astype(input.dtype), input),
-    {"input": _number_base_rule},
-    policy=NO_BOOL,
-    node="PowBackward2",
+_pow_number = hot(elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0"))
+_pow_base = hot(
+    elementwise(
+        "pow.base",
+        lambda input, base: _power(_number(base, input.dtype), input),
+        {"input": _number_base_rule},
+        policy=NO_BOOL,
+        node="PowBackward2",
+    )
 )
 
 
@@ -122,7 +131,11 @@ def _promoted(tensor: Any, number: Any) -> Any:
     """The tensor in the dtype that it and the number have together."""
     from ..core.broadcast import cast
 
-    return cast(tensor, result_type([tensor, number]).np) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensor, Tensor):
+        return tensor
+    if number.__class__ in (int, float) and tensor.dtype.category == FLOATING:
+        return tensor
+    return cast(tensor, result_type([tensor, number]).np)
 
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:

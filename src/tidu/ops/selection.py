@@ -246,7 +246,7 @@ def _one_bound(name: str, node: str, number: bool) -> Any:
         )
         rules: Any = {"input": (lambda g, input, min: _inside(g, input, min, None)) if low
                       else (lambda g, input, max: _inside(g, input, None, max))}  # fmt: skip
-        return elementwise(name, forward, rules, policy=policy, node=node + "0")
+        return hot(elementwise(name, forward, rules, policy=policy, node=node + "0"))
     if low:
         return elementwise(
             name + ".tensor", lambda input, min: _bounded(input, min),
@@ -273,6 +273,8 @@ _clamp_min_tensor, _clamp_max_tensor = (
 def _with_numbers(input: Any, *bounds: Any) -> Any:
     """The input in the dtype that it has together with the numbers beside it."""
     if not isinstance(input, Tensor):
+        return input
+    if input.dtype.category == dtypes.FLOATING and all(b.__class__ in _PLAIN for b in bounds):
         return input
     return cast(input, result_type([input, *[b for b in bounds if b is not None]]).np)
 
