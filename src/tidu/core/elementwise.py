@@ -178,6 +178,8 @@ class ElementwiseOp(Op):
             return self.complex_case.general(args, out)
         if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):
             args = tuple(x.item() if isinstance(x, np.generic) else x for x in args)  # beside tensors plain numbers
+            if out is None:
+                return self.call(*args)
         try:
             return super().general(args, out)
         except ValueError:
