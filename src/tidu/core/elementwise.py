@@ -17,39 +17,26 @@ written out here without a detour. Everything else (mixed types, integers, compl
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
-from ..arrays.threads import blocked as _blocked
 from ..dtypes import INTEGRAL
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
+from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_by, reads_of
 from .errors import explain, invalid_combination
 from .modes import state
-from .node import Node, freed, modified, next_seq
+from .node import next_seq
 from .op import Op, check_savable, named
 from .parameters import names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
-from .tensor import Inference, Tensor, live_node, new, tensor_of
+from .tensor import Inference, Tensor, live_node, new
 
-F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 ndarray = np.ndarray
-
-
-def ONE() -> int:
-    """The partial of an op that hands its cotangent on."""
-    return 1
-
-
-def NEG() -> int:
-    """The partial of an op that hands its cotangent on negated."""
-    return -1
-
-
 FIRST = "first"
 _NUMBERS = frozenset((bool, int, float, complex))
 
@@ -94,7 +81,7 @@ class ElementwiseOp(Op):
         return [(i, p) for i, p in self.partials.items() if p is not None]
 
     def _names(self, p: Callable[..., Any]) -> list[str]:
-        return [self.letters.get(r, r) for r in _reads(p) if r != "g"]
+        return [self.letters.get(r, r) for r in reads_of(p) if r != "g"]
 
     def _make_call(self) -> Callable[..., Any]:
         """The call of an op declared by `elementwise`: at once where all inputs are of one real floating type."""
@@ -177,7 +164,9 @@ class ElementwiseOp(Op):
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
         if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):
-            args = tuple(x.item() if isinstance(x, np.generic) else x for x in args)  # beside tensors plain numbers
+            args = tuple(
+                x.item() if isinstance(x, np.generic) else x for x in args
+            )  # beside tensors plain numbers
             if out is None:
                 return self.call(*args)
         try:
@@ -256,10 +245,6 @@ def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
     return ufunc
 
 
-def _reads(partial: Callable[..., Any] | None) -> tuple[str, ...]:
-    return () if partial is None else names_of(partial)
-
-
 def _cotangent(p: Callable[..., Any]) -> Callable[..., Any]:
     """g times the conjugate of the partial, in the shape of the input."""
     if p is ONE:
@@ -283,7 +268,7 @@ def _tangent(p: Callable[..., Any]) -> Callable[..., Any]:
 
 def _times(p: Callable[..., Any]) -> Callable[..., Any] | None:
     """A partial that gives its product with `g`, as a function of g first; None for one that does not."""
-    reads = _reads(p)
+    reads = reads_of(p)
     if "g" not in reads:
         return None
     at = reads.index("g")
@@ -297,165 +282,6 @@ def conj(p: Any) -> Any:
     if isinstance(p, complex):
         return p.conjugate()
     return p.conj() if getattr(p, "dtype", F32).kind == "c" else p
-
-
-def blocked(rule: Callable[..., Any], *values: Any) -> Any:
-    """`rule(*values)` for large arrays, a block at a time over the threads, so that what a rule makes on its way
-    stays in cache. Arrays of one shape and layout only; anything else in one go.
-    """
-    arrays = [v for v in values if v.__class__ is ndarray and v.size > 1]
-    first = arrays[0]
-    if any(v.shape != first.shape or not v.flags.c_contiguous for v in arrays):
-        return rule(*values)
-    places = [i for i, v in enumerate(values) if v.__class__ is ndarray and v.size > 1]
-    out = np.empty(first.shape, first.dtype)
-
-    def kernel(*blocks: Any) -> None:
-        full = list(values)
-        for i, b in zip(places, blocks, strict=False):
-            full[i] = b
-        blocks[-1][...] = rule(*full)
-
-    _blocked(kernel, [v.reshape(-1) for v in arrays], out.reshape(-1))
-    return out
-
-
-# ------------------------------------------------------------------ fast nodes
-
-
-class UnaryNode(Node):
-    """The node of the hot path: one input, real floating point."""
-
-    __slots__ = ("cell", "out", "version", "x")
-    pull: Callable[[Any, Any, Any], Any]
-
-    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        version = self.version
-        if version is None:
-            raise freed(self)
-        x = self.x
-        if x is not None:
-            if x._v[0] != version:
-                raise modified(self, x, x._v, version)
-            if raw:
-                x = x._a
-        out = self.out
-        if out is not None:
-            if self.cell[0]:
-                raise modified(self, out, self.cell, 0)
-            if not raw:
-                out = _output(self, out, self.cell)
-        if raw and g.size > BIG:
-            return (blocked(self.pull, g, x, out),)
-        return (self.pull(g, x, out),)
-
-    def release(self) -> None:
-        self.x = self.out = self.version = None
-
-    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
-        if self.x is not None:
-            yield self.x._a
-        if self.out is not None:
-            yield self.out
-
-
-class PassNode(UnaryNode):
-    """A unary node whose partial is a constant: nothing saved."""
-
-    __slots__ = ()
-    sign = 1
-
-    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        return (g,) if self.sign == 1 else (-g,)
-
-    def release(self) -> None:
-        pass
-
-    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
-        return iter(())
-
-
-class BinaryNode(Node):
-    """The node of the hot path: two inputs, real floating point. `shapes` is None where nothing was broadcast."""
-
-    __slots__ = ("cell", "out", "shapes", "versions", "x", "y")
-    pull_x: Callable[..., Any]
-    pull_y: Callable[..., Any]
-
-    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        versions = self.versions
-        if versions is None:
-            raise freed(self)
-        x, y, out = self.x, self.y, self.out
-        if x is not None:
-            if x._v[0] != versions[0]:
-                raise modified(self, x, x._v, versions[0])
-            if raw:
-                x = x._a
-        if y is not None and versions[1] is not None:
-            if y._v[0] != versions[1]:
-                raise modified(self, y, y._v, versions[1])
-            if raw:
-                y = y._a
-        if out is not None:
-            if self.cell[0]:
-                raise modified(self, out, self.cell, 0)
-            if not raw:
-                out = _output(self, out, self.cell)
-        ex, ey = edges
-        cx = cy = None
-        if raw and g.size > BIG and self.shapes is None:
-            if ex is not None:
-                cx = g if self.pull_x is ONE else blocked(self.pull_x, g, x, y, out)
-            if ey is not None:
-                cy = g if self.pull_y is ONE else blocked(self.pull_y, g, x, y, out)
-            return cx, cy
-        if ex is not None:
-            p = self.pull_x
-            cx = g if p is ONE else p(g, x, y, out)
-        if ey is not None:
-            p = self.pull_y
-            cy = g if p is ONE else p(g, x, y, out)
-        if self.shapes is not None:
-            if cx is not None:
-                cx = sum_to(cx, self.shapes[0])
-            if cy is not None:
-                cy = sum_to(cy, self.shapes[1])
-        return cx, cy
-
-    def release(self) -> None:
-        if self.x is not None or self.y is not None or self.out is not None:
-            self.x = self.y = self.out = self.versions = None
-
-    def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
-        for v in (self.x, self.y):
-            if isinstance(v, Tensor):
-                yield v._a
-        if self.out is not None:
-            yield self.out
-
-
-def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
-    t = tensor_of(a)
-    t._node, t._v = node, cell
-    return t
-
-
-def _pull(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> None:
-    """Give a node class the cotangent of an input, as a function of g and all that a partial might read, in a fixed order:
-    made when it is first called, for few programs call many."""
-
-    def first(*values: Any) -> Any:
-        if p is NEG:
-            pull = eval(f"lambda g, {order}: -g")
-        else:
-            reads = _reads(p)
-            product = f"p({', '.join(reads)})"
-            pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
-        setattr(cls, name, staticmethod(pull))
-        return pull(*values)
-
-    setattr(cls, name, staticmethod(p if p is None or p is ONE else first))
 
 
 # ------------------------------------------------------------------ declarations
@@ -477,14 +303,16 @@ def unary(
     """
     op = ElementwiseOp(name, lambda input: ufunc(input), {"input": partial}, policy, node, "x")
     cls: Any = type(op.node_name, (UnaryNode,), {"__slots__": (), "op": op})
-    reads = _reads(partial)
+    reads = reads_of(partial)
     save_x, save_out = "x" in reads, "out" in reads
     op.complex_case = None if complex_case is None else complex_case.op  # type: ignore[attr-defined]
     op.ufunc, constant = ufunc, partial is ONE or partial is NEG
     if constant:
-        cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
+        cls = type(
+            op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1}
+        )
     elif partial is not None:
-        _pull(cls, "pull", partial, "x, out")
+        pull_by(cls, "pull", partial, "x, out")
     plain = policy.plain
     differentiable = partial is not None
     direct = policy.integers
@@ -555,13 +383,18 @@ def binary(
     The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
     """
     op = ElementwiseOp(
-        name, lambda input, other: ufunc(input, other), {"input": partial_x, "other": partial_y}, policy, node, "xy"
+        name,
+        lambda input, other: ufunc(input, other),
+        {"input": partial_x, "other": partial_y},
+        policy,
+        node,
+        "xy",
     )
     cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
     op.ufunc, op.numbers = ufunc, numbers
-    rx, ry = _reads(partial_x), _reads(partial_y)
-    _pull(cls, "pull_x", partial_x, "x, y, out")
-    _pull(cls, "pull_y", partial_y, "x, y, out")
+    rx, ry = reads_of(partial_x), reads_of(partial_y)
+    pull_by(cls, "pull_x", partial_x, "x, y, out")
+    pull_by(cls, "pull_y", partial_y, "x, y, out")
     x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
     save_out = "out" in rx or "out" in ry
     plain = policy.plain
