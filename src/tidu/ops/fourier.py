@@ -29,34 +29,31 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 # ------------------------------------------------------------------ the ops
 
 
-def _along(transform: Callable[..., Any], x: Any, d: int, n: int | None, norm: str) -> Any:
-    """A transform along one dimension, which is the fastest to move in memory afterwards."""
-    return np.moveaxis(transform(np.moveaxis(x, d, -1), n, norm=norm), -1, d)
+def _over(transform: Callable[..., Any], x: Any, dim: Ints, norm: str, *size: Any) -> Any:
+    """A transform over some dimensions, which are the innermost in memory afterwards, the last of them in place."""
+    k = len(dim)
+    inner = (*sorted(dim[:-1], key=lambda d: -abs(x.strides[d])), dim[-1])
+    order = (*[d for d in range(x.ndim) if d not in dim], *inner)
+    r = transform(x.transpose(order), *size, axes=range(-k, 0), norm=norm)
+    return np.ascontiguousarray(r).transpose(np.argsort(order))
 
 
 def _c2c(input: Any, dim: Ints, norm: int, forward: bool) -> Any:
     if not dim:
         return input.copy()
-    if len(dim) == 1:
-        return _along(np.fft.fft if forward else np.fft.ifft, input, dim[0], None, (_FORWARD if forward else _INVERSE)[norm])
+    dim = tuple(sorted(dim, key=lambda d: -abs(input.strides[d])))
     if forward:
-        return np.fft.fftn(input, axes=dim, norm=_FORWARD[norm])
-    return np.fft.ifftn(input, axes=dim, norm=_INVERSE[norm])
+        return _over(np.fft.fftn, input, dim, _FORWARD[norm])
+    return _over(np.fft.ifftn, input, dim, _INVERSE[norm])
 
 
 def _r2c(input: Any, dim: Ints, norm: int, onesided: bool) -> Any:
-    if len(dim) == 1:
-        return _along(np.fft.rfft if onesided else np.fft.fft, input, dim[0], None, _FORWARD[norm])
-    if onesided:
-        return np.fft.rfftn(input, axes=dim, norm=_FORWARD[norm])
-    return np.fft.fftn(input, axes=dim, norm=_FORWARD[norm])
+    return _over(np.fft.rfftn if onesided else np.fft.fftn, input, dim, _FORWARD[norm])
 
 
 def _c2r(input: Any, dim: Ints, norm: int, last: int) -> Any:
-    if len(dim) == 1:
-        return _along(np.fft.irfft, input, dim[0], last, _INVERSE[norm])
-    size = [input.shape[d] for d in dim[:-1]]
-    return np.fft.irfftn(input, [*size, last], dim, norm=_INVERSE[norm])
+    dim = (*sorted(dim[:-1], key=lambda d: -abs(input.strides[d])), dim[-1])
+    return _over(np.fft.irfftn, input, dim, _INVERSE[norm], [*(input.shape[d] for d in dim[:-1]), last])
 
 
 def _weighted(x: Any, d: int, n: int, inner: float) -> Any:
@@ -176,8 +173,14 @@ def _checked(x: Any, dims: Sequence[int], sizes: Sequence[int]) -> list[int]:
     return [_points(x.shape[d] if n == -1 else n) for d, n in zip(dims, sizes, strict=True)]
 
 
-def _done(name: str, r: Any, out: Any) -> Any:
-    return r if out is None else into("fft_" + name, out, r)
+def _done(name: str, r: Any, out: Any, laid_out: bool = False) -> Any:
+    if out is None:
+        return r
+    resized = laid_out and isinstance(out, Tensor) and out.shape != r.shape
+    into("fft_" + name, out, r)
+    if resized:
+        out._a = r._a.astype(out._a.dtype, "K")
+    return out
 
 
 # ------------------------------------------------------------------ one dimension
@@ -199,7 +202,7 @@ def _one(name: str, forward: bool) -> Callable[..., Any]:
         else:
             r = r2c(x, (d,), mode, False)
             r = r if forward else r.conj()
-        return _done(name, r, out)
+        return _done(name, r, out, not forward and not x.dtype.is_complex)
 
     return transform
 
@@ -217,7 +220,7 @@ def _one_real(name: str, forward: bool) -> Callable[..., Any]:
             x = _resized(x, [d], [n])
         _points(x.shape[d])
         r = r2c(x, (d,), _norm(norm, forward), True)
-        return _done(name, r if forward else r.conj(), out)
+        return _done(name, r if forward else r.conj(), out, not forward)
 
     return transform
 
