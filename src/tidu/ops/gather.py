@@ -206,7 +206,6 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     d = normalize_dim(dim, input.ndim)
-    indices = _wrapped(indices, input.shape[d] if input.ndim else 1)
     mine, theirs = list(input.shape), list(indices.shape)
     if mine:
         mine[d] = theirs[d] = 1
@@ -214,13 +213,15 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     if common:
         input = expand(input, (*common[:d], input.shape[d], *common[d + 1 :]))
         indices = expand(indices, (*common[:d], indices.shape[d], *common[d + 1 :]))
-    return gather(input, d, indices, out=out)
+    return gather(input, d, _wrapped(indices, input.shape[d] if input.ndim else 1), out=out)
 
 
 def _wrapped(indices: Any, n: int) -> Any:
     """Indices modulo the size, so that negative ones count from the end."""
     a = getattr(indices, "_a", None)
-    if a is None or not n or not ((a < 0) | (a >= n)).any():
+    if not n and a is not None and a.size:
+        raise RuntimeError("ZeroDivisionError")  # PyTorch's words for the remainder of a division by the size
+    if a is None or not ((a < 0) | (a >= n)).any():
         return indices
     return tensor_of(a % n)
 

@@ -43,10 +43,18 @@ def _vector(input: Any, index: Any) -> tuple[Any, Any]:
 # ------------------------------------------------------------------ index_select
 
 
+def _outside(index: Any, n: int, second: bool) -> Exception:
+    """The error for an index out of range: PyTorch has other words for the second dimension."""
+    if not second:
+        return IndexError("index out of range in self")
+    bad = index[(index < 0) | (index >= n)][0]
+    return RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={n}")
+
+
 def _index_select(input: Any, dim: int, index: Any) -> Any:
     if index.ndim == 1 and index.dtype is INT64 and 0 <= dim < input.ndim and index.size and input.size:
         if _greatest(index.view(UINT64)) >= input.shape[dim]:
-            raise IndexError("index out of range in self")
+            raise _outside(index, input.shape[dim], dim == 1)
         return take_rows(input, index) if dim == 0 else input.take(index, dim)
     d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
@@ -64,10 +72,7 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
     try:
         check_index(k, n)
     except RuntimeError:
-        if n and not a.size:
-            bad = k[(k < 0) | (k >= n)][0]
-            raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={n}") from None
-        raise IndexError("index out of range in self") from None
+        raise _outside(k, n, a.ndim > 1 and (d == 1 or not a.size)) from None
     if not a.size:
         return np.empty((*a.shape[:d], k.size, *a.shape[d + 1 :]), a.dtype)
     r = take_rows(a, k) if d == 0 else a.take(k, d)
@@ -148,7 +153,7 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
         raise IndexError(f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}")
     try:
         if input.ndim < 2 or input.size or reduces:
-            check_index(index, n)
+            check_index(index, n, d)
     except RuntimeError:
         if input.ndim > 1 and not reduces:
             raise
