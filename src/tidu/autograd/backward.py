@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import engine
+from ..core import engine, levels
+from ..core.batch import CannotBatch, materialize as values_of, wrap
 from ..core.errors import explain
-from ..core.hooks import as_edge
+from ..core.hooks import as_edge, retain_grad
 from ..core.modes import state
-from ..core.node import LEAF
 from ..core.tensor import Tensor, tensor_of
 from ..core.views import live_node
 
@@ -43,7 +44,7 @@ def _make_grads(
             made.append(g)
         elif g is None:
             if not isinstance(out, Tensor):
-                raise RuntimeError("grad_outputs must be given for GradientEdge outputs")
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if live_node(out) is None:
                 made.append(None)  # the error about it comes from the caller
                 continue
@@ -154,21 +155,30 @@ def backward(
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outputs, given, create_graph)
     roots = _roots(outputs, grads)
+    if create_graph:
+        _warn_of_the_cycle()
     if inputs is None:
         engine.run_backward(roots, keep=keep, create_graph=create_graph)
         return
-    edges = []
-    for i, t in enumerate(targets):
-        edge = as_edge(t)
-        if edge is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        edges.append(edge)
-    got = engine.run_backward(roots, keep=keep, create_graph=create_graph, targets=edges)
-    for t, edge in zip(targets, edges, strict=True):
-        if edge.EDGE != LEAF and isinstance(t, Tensor):
-            g = engine.captured_for(got, edge)
-            if g is not None:
-                t._grad = g if t._grad is None else t._grad + g
+    for t in targets:
+        if isinstance(t, Tensor):
+            retain_grad(t)  # so that a non-leaf gets its gradient too
+    engine.run_backward(roots, keep=keep, create_graph=create_graph, targets=[as_edge(t) for t in targets])
+
+
+@functools.cache
+def _warn_of_the_cycle() -> None:
+    """Once in a process."""
+    import warnings
+
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+        "the cycle and avoid the leak.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def grad(
@@ -193,12 +203,10 @@ def grad(
     Source: torch.autograd.grad.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     if allow_unused is None:
         allow_unused = materialize_grads
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    if not outs:
-        raise ValueError("grad requires non-empty outputs.")
     if not ins:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
@@ -262,8 +270,28 @@ def _batched(
     keep: bool,
     create_graph: bool,
 ) -> tuple[Any, ...]:
-    """One backward pass a row of the weights, stacked."""
+    """One backward pass for all rows of the weights, as a batch; where a rule needs numbers, one for each, stacked."""
+    for _, g in roots:
+        if not g.ndim:
+            raise ValueError(
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+                "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+            )
     n = roots[0][1].shape[0]
+    level = levels.enter()
+    try:
+        run = engine.Run(True, create_graph, edges, False, raw=False)
+        run.run([(e, wrap(g, level)) for e, g in roots])
+        got = _collect(run.captured, edges, ins, allow_unused, materialize)
+        made = tuple(g if g is None else values_of(g, level, n) for g in got)
+        if not keep:
+            for node in run.order:
+                node.release()
+        return made
+    except CannotBatch:
+        pass
+    finally:
+        levels.leave(level)
     rows = []
     for i in range(n):
         got = engine.run_backward(

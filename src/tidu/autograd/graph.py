@@ -6,9 +6,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..core.engine import current
 from ..core.hooks import RemovableHandle, register_hook
 from ..core.modes import state
 from ..core.node import Node, accumulate_grad
@@ -117,80 +119,83 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock = threading.Lock()
     if mode == "any":
-        ran: dict[int, bool] = {}
+        ran: weakref.WeakSet[Any] = weakref.WeakSet()
 
         def first(grad: Tensor) -> None:
-            run = _current_run()
+            run = current()
             with lock:
-                if ran.get(run):
+                if run in ran:
                     return
-                ran.clear()
-                ran[run] = True
+                ran.add(run)
             fn(grad)
 
         return _MultiHandle([register_hook(t, first) for t in tensors if t.requires_grad])
-    buffers: dict[int, list[Any]] = {}
-    count: dict[int, int] = {}
+    if not all(t.requires_grad for t in tensors):
+        raise AssertionError("Expected gradient function to be set")
     places = [get_gradient_edge(t) for t in tensors]
+    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()  # [how many have come, the gradients]
 
     def collector(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            run = _current_run()
+            run = current()
             with lock:
-                buffer = buffers.setdefault(run, [None] * len(tensors))
-                count[run] = count.get(run, 0) + 1
-                buffer[i] = grad
-                done = count[run] == _expected(places)
-                if done:
-                    buffers.pop(run)
-                    count.pop(run)
+                buffer = buffers.setdefault(run, [0, [None] * len(tensors)])
+                buffer[0] += 1
+                buffer[1][i] = grad
+                done = buffer[0] == sum(run.will_reach(p.node) for p in places)
             if done:
-                fn(buffer)
+                fn(buffers.pop(run)[1])
 
         return hook
 
     return _MultiHandle([register_hook(t, collector(i)) for i, t in enumerate(tensors)])
 
 
-def _current_run() -> int:
-    from ..core.engine import current
+class _Handle:
+    """What stands for a saved tensor."""
 
-    return id(current())
-
-
-def _expected(places: Sequence[GradientEdge]) -> int:
-    """How many of these places the running backward pass will reach."""
-    from ..core.engine import current
-
-    run = current()
-    return sum(run.will_reach(p.node) for p in places)
-
+    __slots__ = ("__weakref__",)
 
 
 class _MutationContext:
-    """Keeps copies of saved tensors that are written before they are used."""
+    """Keeps what was saved while `allow_mutation_on_saved_tensors` is active."""
 
     def __init__(self) -> None:
-        self.originals: dict[Any, Any] = {}
-        self.handles: list[Any] = []
+        self.originals: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
 
     def clear(self) -> None:
+        """Let go of all copies: graphs recorded so far can no longer be differentiated."""
         self.originals.clear()
+
+
+_mutation = threading.local()
 
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_MutationContext]:
-    """Within it tensors saved for backward may be written: a copy of what was saved is kept. Source:
-    torch.autograd.graph.allow_mutation_on_saved_tensors."""
+    """Within it tensors saved for backward may be written: copies of what was saved are kept. The backward pass must be
+    within it too. Source: torch.autograd.graph.allow_mutation_on_saved_tensors."""
+    if getattr(_mutation, "active", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     ctx = _MutationContext()
 
     def pack(t: Tensor) -> Any:
-        return t.clone()  # type: ignore[attr-defined]
+        handle = _Handle()
+        ctx.originals[handle] = t.detach().clone()  # type: ignore[attr-defined]
+        return handle
 
-    with saved_tensors_hooks(pack, lambda t: t):
+    def unpack(handle: Any) -> Tensor:
+        if handle not in ctx.originals:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return ctx.originals[handle]
+
+    with saved_tensors_hooks(pack, unpack):
+        _mutation.active = True
         try:
             yield ctx
         finally:
+            _mutation.active = False
             ctx.clear()
-
-

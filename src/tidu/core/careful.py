@@ -27,16 +27,23 @@ class Packed:
 
     __slots__ = ("edge", "packed", "unpack")
 
-    def __init__(self, x: Tensor, edge: Any) -> None:
-        pack, self.unpack = state.saved_hooks[-1]
+    def __init__(self, x: Tensor, edge: Any, hooks: Any = None) -> None:
+        pack, self.unpack = hooks or state.saved_hooks[-1]
         self.edge = edge
         was_hooks, state.saved_hooks = state.saved_hooks, ()
         was_grad = set_record(False)
         state.refresh()
         try:
             alias = tensor_of(x._a)
-            alias._v = x._v
+            alias._v, alias._node = x._v, x._node
+            version = alias._v[0]
             self.packed = pack(alias)
+            if alias._v[0] != version:
+                raise RuntimeError(
+                    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+                    "issue if you need to perform in-place operations on the input to a pack hook."
+                )
         finally:
             state.saved_hooks = was_hooks
             set_record(was_grad)
@@ -70,9 +77,7 @@ def pack_saved(node: Any) -> None:
         elif output is None:
             node.saved[k] = Packed(x, edges[k])
         else:
-            t = tensor_of(x)
-            t._v = cell
-            node.saved[k] = Packed(t, (output,))
+            node.saved[k] = Packed(node._output(x, cell, output), (output,))
     node.versions = [(k, [0], 0, None) for k in packed]
 
 

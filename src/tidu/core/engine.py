@@ -42,13 +42,17 @@ class Run:
     """One backward pass."""
 
     __slots__ = (
-        "__weakref__", "accumulate", "captured", "grads", "keep", "needed", "order", "owned", "pending", "raw",
-        "targets",
+        "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "needed", "order", "owned", "pending",
+        "raw", "reached", "targets",
     )  # fmt: skip
 
-    def __init__(self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool) -> None:
+    def __init__(
+        self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool, raw: bool | None = None
+    ) -> None:
         self.keep = keep
-        self.raw = not create_graph
+        self.create_graph = create_graph
+        self.raw = not create_graph if raw is None else raw
+        self.reached: set[Any] | None = None
         self.grads: dict[Any, Any] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
         self.owned: set[Any] = set()  # edges whose sum the engine allocated
         self.pending: dict[Any, int] = {}  # leaf -> how many cotangents are still to come
@@ -61,6 +65,7 @@ class Run:
 
     def run(self, roots: Sequence[tuple[Any, Any]]) -> None:
         """Send the cotangents of `roots` ((edge, cotangent) pairs) down the graph."""
+        edge = g = None
         order = self.collect([edge for edge, _ in roots])
         self.order = order
         if self.targets is not None:
@@ -72,7 +77,7 @@ class Run:
                 self.leaf_seen(edge)
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g  # type: ignore[misc]
-        was, overriding = set_record(not self.raw), (state.torch_function, state.function_modes)
+        was, overriding = set_record(self.create_graph), (state.torch_function, state.function_modes)
         state.torch_function, state.function_modes = False, ()  # subclasses are plain tensors here
         outer, _running.run = _running.run, self
         try:
@@ -117,7 +122,9 @@ class Run:
         """Whether a node (or the AccumulateGrad of a leaf) is part of this pass."""
         if hasattr(node, "variable"):
             return node.variable in self.pending
-        return node in self.order
+        if self.reached is None:
+            self.reached = set(self.order)
+        return node in self.reached and (self.needed is None or node in self.needed)
 
     def restrict(self, order: list[Node]) -> None:
         """Find the nodes on a way to a target, so that nothing else is computed."""
@@ -237,20 +244,15 @@ class Run:
         if self.targets is not None and leaf not in self.targets:
             del grads[leaf]
             return
-        if leaf._extra is not None:
-            from .hooked import leaf_hooks_before
+        if leaf._extra is None:
+            if self.accumulate:
+                accumulate(leaf, grads, self.raw)
+            else:
+                self.captured[leaf] = grads.pop(leaf)
+            return
+        from .hooked import finish_hooked_leaf
 
-            leaf_hooks_before(self, leaf)
-        if self.targets is not None:
-            self.captured[leaf] = grads[leaf]
-            if not self.accumulate:
-                del grads[leaf]
-                return
-        accumulate(leaf, grads, self.raw)
-        if leaf._extra is not None:
-            from .hooked import leaf_hooks_after
-
-            leaf_hooks_after(leaf)
+        finish_hooked_leaf(self, leaf)
 
     def before(self, node: Node, g: Any) -> Any:
         """Hooks on the incoming cotangents, and their capture for who asked for them."""
@@ -288,12 +290,21 @@ def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     A first gradient is taken as it is when nobody else can see its memory and it lies as the leaf does; otherwise it
     is copied. Later ones are added in place, so that `.grad` keeps its identity, unless a graph is being made.
     """
+    with LOCKS[hash(leaf) & 63]:
+        _accumulate(leaf, grads, raw)
+
+
+# Threads may accumulate into one leaf at the same time.
+LOCKS = tuple(threading.Lock() for _ in range(64))
+
+
+def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     had = leaf._grad
     if not raw:
         c = grads.pop(leaf)
         if c.dtype is not leaf.dtype:
             c = c.to(leaf.dtype)
-        leaf._grad = c.clone() if had is None else had + c
+        leaf._grad = _copied(c, leaf) if had is None else had + c
         return
     alone = _references(grads, leaf) <= ALONE
     c = grads.pop(leaf)
@@ -303,11 +314,8 @@ def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     if had is not None:
         if c.dtype is not a.dtype:
             c = c.astype(a.dtype)
-        if had._node is not None:
-            leaf._grad = tensor_of(had._a + c)
-        else:
-            np.add(had._a, c, had._a, casting="unsafe")
-            had._v[0] += 1
+        np.add(had._a, c, had._a, casting="unsafe")
+        had._v[0] += 1
         return
     if alone and c.base is not None and getrefcount(c.base) <= BASE_ALONE and c.base.size == c.size:
         alone = c.base.base is None  # a view of memory that nobody else sees
@@ -320,6 +328,15 @@ def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     t._v = [0]
     t._node = t._view = t._grad = t._extra = None
     leaf._grad = t
+
+
+def _copied(c: Tensor, leaf: Tensor) -> Tensor:
+    """A copy that records, laid out as the leaf is."""
+    a = getattr(leaf, "_a", None)
+    if a is None or getattr(c, "_a", None) is None:
+        return c.clone()  # type: ignore[attr-defined, no-any-return]
+    made = tensor_of(np.empty_like(a, order="K" if _dense(a) else "C", subok=False))
+    return made.copy_(c)  # type: ignore[attr-defined, no-any-return]
 
 
 def _copy_like(c: ndarray[Any, Any], a: ndarray[Any, Any]) -> ndarray[Any, Any]:
@@ -353,14 +370,16 @@ def run_backward(
     create_graph: bool,
     targets: Sequence[Any] | None = None,
     accumulate: bool = True,
+    raw_values: bool | None = None,
 ) -> dict[Any, Any]:
     """Run the graph from `roots`, (edge, cotangent) pairs with cotangents as tensors.
 
     Without `targets` every leaf accumulates. With `targets` (edges) only they are computed; they accumulate if told to,
-    and the dictionary returned holds the cotangents of those that were reached, as tensors.
+    or else the dictionary returned holds the cotangents of those that were reached. Cotangents that are not arrays
+    (batches, duals) ask for `raw_values=False`: rules then run on tensors, recorded only to create a graph.
     """
-    run = Run(keep, create_graph, targets, accumulate)
-    pairs = [(e, g if create_graph else raw(g)) for e, g in roots]
+    run = Run(keep, create_graph, targets, accumulate, raw_values)
+    pairs = [(e, raw(g) if run.raw else g) for e, g in roots]
     run.run(pairs)
     return run.captured
 

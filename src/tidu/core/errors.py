@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import dtypes
-from .tensor import Tensor
+from .modes import set_record
+from .tensor import NOWHERE, Tensor
+from .views import live_node
 
 E = TypeVar("E", bound=BaseException)
 
@@ -36,14 +38,32 @@ def type_word(dtype: Any) -> str:
     return f"torch.{dtypes.from_numpy(dtype).legacy}Tensor"
 
 
+def made_by(node: Any) -> str:
+    """The op that a node is of, as PyTorch's messages name it."""
+    name: str = node.name().rpartition("::")[2]
+    head, found, tail = name.rpartition("Backward")
+    return head if found and (not tail or tail.isdigit()) else name
+
+
+def _maker(t: Tensor) -> Any:
+    """The node of a tensor as it is now."""
+    was = set_record(True)
+    try:
+        return live_node(t)
+    except RuntimeError:  # a view that cannot follow the write
+        return t._node
+    finally:
+        set_record(was)
+
+
 def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> RuntimeError:
     """A value saved for backward was written after it was saved."""
     tensor = saved if isinstance(saved, Tensor) else None
     a = np.asarray(saved) if tensor is None else tensor._a
-    maker = node if tensor is None else (tensor._node if tensor._node is not True else None)
+    maker = node if tensor is None else _maker(tensor)
     origin = ""
-    if maker is not None:
-        origin = f", which is output {maker.nr} of {maker.owner.name().removesuffix('0').removesuffix('Backward')},"
+    if maker is not None and maker is not True and maker is not NOWHERE:
+        origin = f", which is output {maker.nr} of {made_by(maker.owner)},"
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_word(a.dtype)} {list(a.shape)}]{origin} is at version {cell[0]}; expected version {expected} instead. "

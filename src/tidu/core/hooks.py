@@ -7,7 +7,7 @@ import weakref
 from collections import OrderedDict
 from typing import Any
 
-from .node import NODE, Node, OutputEdge, accumulate_grad, hooks_of
+from .node import Node, OutputEdge, accumulate_grad, hooks_of
 from .tensor import Tensor, extra
 from .views import live_node
 
@@ -112,10 +112,10 @@ def as_edge(x: Any) -> Any:
     if isinstance(x, Tensor):
         node = live_node(x)
         return x if node is True else node
-    node, nr = x
+    node, nr = x[0], x[1]
     if hasattr(node, "variable"):
         return node.variable
-    return node if node.EDGE == NODE and getattr(node, "avals", None) is None else OutputEdge(node, nr)
+    return node if getattr(node, "avals", None) is None else OutputEdge(node, nr)
 
 
 __all__ = [

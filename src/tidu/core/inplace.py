@@ -14,12 +14,12 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, blocked
-from .dispatch import interpreter_of
+from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
 from .modes import state
 from .node import Node, next_seq
-from .op import Op
+from .op import REGISTRY, Op
 from .promote import scalar_of
 from .strided import _overlaps
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
@@ -144,9 +144,13 @@ def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
     dt = a.dtype
     if (dt is not F32 and dt is not F64) or not a.flags.c_contiguous:
         return False
-    if state.grad and (x._node if x._view is None else live_node(x)) is not None:
+    view = x._view
+    if state.grad and ((x._node if view is None else view[2] is not DEFAULT or live_node(x)) is not None):
         return False
     return x._v.__class__ is list
+
+
+_UNIFORM = ("zero", "fill.number_")  # what writes one number everywhere may write it twice
 
 
 def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
@@ -158,12 +162,12 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         return top.process_inplace(op, args)  # type: ignore[attr-defined]
     args = op.tensors_of(args)
     vals = op.arrays(args)
-    wants = any([isinstance(v, Tensor) and live_node(v) is not None for v in op.tensor_args(args)])
-    check_inplace(x, wants)
+    wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
+    check_inplace(x, wants, op.name in _UNIFORM)
     result = op.forward(*vals)
     a = x._a
     check_result(result, a, op)
-    if not (wants and state.record is not False and op.differentiable):
+    if not (wants and state.grad and op.differentiable):
         write(a, result)
         x._v[0] += 1
         if wants and state.grad and not op.differentiable:
@@ -172,13 +176,25 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     before = shadow(x, copy=reads_input(op, args, x))
     write(a, result)
     x._v[0] += 1
-    node = op.make_node([before if v is x else v for v in args], (x,))
+    at = op.positions[0]
+    node = op.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
+    if any(v is x for i, v in enumerate(op.tensor_args(args)) if i):  # kept as another argument: it was written
+        node.versions = [
+            (k, c, v - 1 if node.saved[k] is x else v, out) for k, c, v, out in node.versions
+        ]
     if state.record is not True:
         from .careful import recorded
 
         recorded(node, (x,))
     rebase(x, node)
     return x
+
+
+def _wants(v: Tensor, x: Tensor) -> bool:
+    """Whether an argument has a history; that of the tensor written may be one that cannot be brought up to date."""
+    if v is x and v._view is not None and v._view[2] is not DEFAULT:
+        return v.requires_grad
+    return live_node(v) is not None
 
 
 def reads_input(op: Op, args: Sequence[Any], x: Tensor) -> bool:
@@ -201,8 +217,9 @@ def write(a: np.ndarray[Any, Any], result: Any) -> None:
         np.copyto(a, result, casting="unsafe")
 
 
-def check_inplace(x: Any, wants: bool) -> None:
-    """Raise if `x` may not be written; `wants` says whether the write is to be recorded."""
+def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
+    """Raise if `x` may not be written; `wants` says whether the write is to be recorded, `overlapping` that elements may
+    share memory."""
     if not isinstance(x, Tensor):
         raise TypeError(f"an in-place op needs a Tensor to write into, not {type(x).__name__}")
     if type(x._v) is Inference and not state.inference:
@@ -226,7 +243,7 @@ def check_inplace(x: Any, wants: bool) -> None:
                 "torch.no_grad(); to compute with a changed value write y = x + ... or start from x.clone().",
             )
     a = x._a
-    if not a.flags.c_contiguous and _overlaps(a.shape, strides_of(a)):
+    if not overlapping and not a.flags.c_contiguous and _overlaps(a.shape, strides_of(a)):
         raise explain(
             RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory "
@@ -238,9 +255,9 @@ def check_inplace(x: Any, wants: bool) -> None:
 
 def check_view(x: Tensor) -> None:
     base, _, how = x._view
-    live_node(x)
     if how is not DEFAULT:
         raise view_error(x, "is being")
+    live_node(x)
     if base._node is True:
         raise explain(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
@@ -299,7 +316,7 @@ def copy_slices(base: Tensor, x: Tensor, node: Any) -> CopySlices:
     storage = storage_of(base._a)
     n.base_place = geometry(base._a, storage)
     n.view_place = geometry(x._a, storage)
-    n.base_dtype = base._a.dtype
+    n.base_dtype, n.view_dtype = base._a.dtype, x._a.dtype
     return n
 
 
@@ -307,25 +324,31 @@ class CopySlices(Node):
     """An in-place op on a view, as part of the history of the base: the cotangent of the window goes through the
     op, the rest passes by."""
 
-    __slots__ = ("base_dtype", "base_place", "fn", "view_place")
+    __slots__ = ("base_dtype", "base_place", "fn", "view_dtype", "view_place")
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
         inner = (edges[0] or True, *edges[1:])  # the window's own cotangent is always wanted
         if raw:
-            memory = np.zeros(_reach(size, stride), g.dtype)
+            memory = np.zeros(_reach(size, stride), self.base_dtype)
             result = window(memory, size, stride, 0)
             result[...] = g
-            part = window(memory, v_size, v_stride, v_offset - offset)
+            if self.view_dtype.itemsize != memory.itemsize:  # the parts of complex numbers
+                offset *= memory.itemsize // self.view_dtype.itemsize
+            part = window(memory, v_size, v_stride, v_offset - offset, self.view_dtype)
             cots = list(self.fn.apply(part.copy(), inner, raw))
             part[...] = 0 if cots[0] is None else cots[0]
             cots[0] = np.ascontiguousarray(result) if size else result
             return cots
+        if isinstance(g, Special):
+            return self._apply_whole(g, inner, raw)
         dense = tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
         result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
         result.copy_(g)
         result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
+        if self.view_dtype.itemsize != dense._a.itemsize:
+            dense, offset = dense.view_as_real(), 2 * offset  # type: ignore[attr-defined]
         part = dense.as_strided(v_size, v_stride, v_offset - offset)  # type: ignore[attr-defined]
         cots = list(self.fn.apply(part.clone(), inner, raw))
         if cots[0] is None:
@@ -333,6 +356,25 @@ class CopySlices(Node):
         else:
             part.copy_(cots[0])
         cots[0] = result.clone()
+        return cots
+
+    def _apply_whole(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        """The same without writes, which values of a transform may not take: the window by the places of its elements."""
+        size, stride, offset = self.base_place
+        v_size, v_stride, v_offset = self.view_place
+        if self.view_dtype.itemsize != self.base_dtype.itemsize:
+            g, unit = REGISTRY["view_as_real"].call(g), 2
+            size, stride, offset = (*size, 2), (*(2 * s for s in stride), 1), 2 * offset
+        else:
+            unit = 1
+        memory = np.zeros(_reach(size, stride), np.int64)
+        window(memory, size, stride, 0)[...] = np.arange(memory.size if 0 in size else np.prod(size, dtype=int)).reshape(size)
+        places = tensor_of(np.array(window(memory, v_size, v_stride, v_offset - offset)).reshape(-1))
+        flat = g.reshape(-1)
+        cots = list(self.fn.apply(flat.gather(0, places).reshape(v_size), edges, raw))
+        inner = flat.new_zeros(places.shape) if cots[0] is None else cots[0].reshape(-1)
+        base = flat.scatter(0, places, inner).reshape(size)
+        cots[0] = base if unit == 1 else REGISTRY["view_as_complex"].call(base)
         return cots
 
     def release(self) -> None:

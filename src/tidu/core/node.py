@@ -115,6 +115,22 @@ class Node:
 
         return add_hook(hooks_of(self).pre, fn)
 
+    def __call__(self, *grads: Any) -> Any:
+        """The cotangents of the inputs from those of the outputs, as tensors."""
+        avals = getattr(self, "avals", None)
+        n = 1 if avals is None else len(avals)
+        if len(grads) != n:
+            raise TypeError(f"expected {n} arguments, got {len(grads)} instead")
+        got = tuple(self.apply(grads[0] if avals is None else list(grads), self.edges, False))
+        return got if len(got) != 1 else got[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:7] == "_saved_" or name[:5] == "_raw_":
+            from .saved import look_up
+
+            return look_up(self, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 

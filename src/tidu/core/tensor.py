@@ -183,6 +183,14 @@ class Tensor(metaclass=Shown):
     def name(self) -> str | None:
         return None if self._extra is None else self._extra.name
 
+    @property
+    def _backward_hooks(self) -> Any:
+        """The tensor hooks by id, None if there never was one."""
+        if self._extra is not None and self._extra.backward_hooks is not None:
+            return self._extra.backward_hooks
+        hooks = getattr(self.grad_fn, "_hooks", None)
+        return None if hooks is None else {k: fn for k, (nr, fn) in hooks.tensor_pre.items() if nr == self.output_nr} or None
+
     def is_inference(self) -> bool:
         """Whether it was made in inference mode."""
         return type(self._v) is Inference
@@ -242,8 +250,10 @@ def check_new_grad(t: Tensor, g: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if g.dtype is not t.dtype:
         raise RuntimeError(
-            f"assigned grad has data of a different type: attempting to assign a gradient with dtype "
-            f"'{dtype_word(g.dtype)}' to a tensor with grad_dtype '{dtype_word(t.dtype)}'."
+            f"attempting to assign a gradient with dtype '{dtype_word(g.dtype)}' to a tensor with grad_dtype "
+            f"'{t.dtype.legacy}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
+            "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+            "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
         )
     if g.shape != t.shape:
         raise RuntimeError(
@@ -256,8 +266,16 @@ def type_name(x: Any) -> str:
     return type(x).__name__
 
 
+_WORDS = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
 def dtype_word(d: dtypes.dtype) -> str:
-    return d.legacy.lower()
+    """A dtype as some of PyTorch's messages name it."""
+    return _WORDS.get(d.name, d.legacy.lower())
 
 
 from .views import live_node  # noqa: E402  (views are made of tensors)

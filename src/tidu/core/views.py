@@ -67,12 +67,20 @@ def live_node(t: Tensor) -> Any:
 
 def view_error(t: Tensor, written: str) -> RuntimeError:
     """The error of a write that meets a view which cannot follow it; `written` says what is written."""
+    from .errors import made_by
+
     how, node = t._view[2], t._node
-    if node is not None and node is not True and node is not NOWHERE:
-        text = f"Output {node.nr} of {node.owner.name()} is a view and {written} modified inplace."
+    within = "inference mode" if how == INFERENCE else "no_grad mode"
+    now = "in normal mode" if how == INFERENCE else "with grad mode enabled"
+    if node is None or node is True or node is NOWHERE:
+        text = f"A view was created in {within} and {written} modified inplace {now}."
+    elif how in (INFERENCE, NO_GRAD):
+        text = (
+            f"Output {node.nr} of {made_by(node.owner)} is a view of a view which was created in {within} and {written} "
+            f"modified inplace {now}."
+        )
     else:
-        mode = "inference mode" if how == INFERENCE else "no_grad mode"
-        text = f"A view was created in {mode} and {written} modified inplace with grad mode enabled."
+        text = f"Output {node.nr} of {made_by(node.owner)} is a view and {written} modified inplace."
     if how == MULTI_OUTPUT:
         text += (
             " This view is the output of a function that returns multiple views. Such functions do not allow the "
@@ -97,8 +105,11 @@ def view_error(t: Tensor, written: str) -> RuntimeError:
 
 def strided_node(t: Tensor, base: Tensor) -> Any:
     """The node that takes the view `t` out of its base by sizes, strides and offset."""
+    from .op import REGISTRY
     from .strided import as_strided
 
+    if t._a.dtype.kind != base._a.dtype.kind and base._a.dtype.kind == "c":  # the parts of complex numbers
+        base = REGISTRY["view_as_real"].call(base)
     return as_strided.op.make_node((base, *geometry(t._a, storage_of(base._a))), (t,))
 
 

@@ -1,0 +1,149 @@
+"""What a node saved, as users look at it: `node._saved_self`, `node._raw_saved_result.register_hooks(...)`.
+
+A saved value has PyTorch's name: the first input is `self`, an output `result`, a shape `self_sym_sizes`, any other
+argument its own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .careful import Packed
+from .node import Node, freed
+from .tensor import Tensor, tensor_of
+
+
+def shown_name(op: Any, source: str) -> str:
+    """PyTorch's name of what an op's rules call `source`."""
+    if source == "out":
+        return "result"
+    if source[:3] == "out" and source[3:].isdigit():
+        return op.result.fields[int(source[3:])] if hasattr(op.result, "fields") else "result" + source[3:]
+    base, _, what = source.rpartition("_")
+    if what == "shape":
+        return shown_name(op, base) + "_sym_sizes"
+    return "self" if source == "input" else source
+
+
+def look_up(node: Node, attribute: str) -> Any:
+    """The value of an attribute `_saved_...` or `_raw_saved_...`; AttributeError if the node's op saves no such thing."""
+    raw = attribute.startswith("_raw_saved_")
+    name = attribute.removeprefix("_raw_saved_" if raw else "_saved_")
+    op = node.op
+    if name == "exponent" and getattr(op, "name", "") == "square":  # the power 2, written by itself
+        return 2
+    for k, source in enumerate(getattr(op, "sources", ())):
+        if shown_name(op, source) == name or (name == "exponent" and source == "other" and op.name.startswith("pow")):
+            return SavedTensor(node, k, source) if raw else value(node, k, source)
+    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
+
+
+def value(node: Any, k: int, source: str) -> Any:
+    """A saved value, checked to be as it was: a tensor in its place in the graph, or an argument."""
+    if hasattr(node, "saved"):
+        return _plain(node.values(False)[k])
+    if getattr(node, "versions", getattr(node, "version", 0)) is None:
+        raise freed(node)
+    got = _slot(node, source)
+    if source == "out" and got is not None:
+        t = tensor_of(got)
+        t._v, t._node = node.cell, node
+        return t
+    return _plain(got)
+
+
+def _slot(node: Any, source: str) -> Any:
+    """What a node of a hot path has in the place of a source."""
+    params = node.op.params
+    if source == "out":
+        return node.out
+    if source == params[0]:
+        return node.x
+    if source.endswith("_shape"):
+        return node.shape if hasattr(node, "shape") else node.x
+    return node.args[params.index(source) - 1] if hasattr(node, "args") else node.y
+
+
+def _plain(x: Any) -> Any:
+    """Numbers that were saved as arrays as numbers again."""
+    return x.item() if isinstance(x, np.ndarray) and not x.ndim else x
+
+
+class SavedTensor:
+    """A tensor that a node saved. Source: torch._C._autograd.SavedTensor."""
+
+    __module__ = "torch._C._autograd"
+
+    def __init__(self, node: Node, k: int, source: str) -> None:
+        self.node, self.k, self.source = node, k, source
+
+    def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
+        """Pass the value through `pack` now, and what that gives through `unpack` when the node runs."""
+        if not (callable(pack) and callable(unpack)):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
+                f"collections.abc.Callable) -> None\n\nInvoked with: {self!r}, {pack!r}, {unpack!r}"
+            )
+        node: Any = self.node
+        hooked = node.__dict__.setdefault("hooked_", set())
+        if self.k in hooked and not self._freed():
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+                "is allowed at a time."
+            )
+        try:
+            t = value(node, self.k, self.source)
+        except RuntimeError:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward."
+            ) from None
+        hooked.add(self.k)
+        edge = t if t._node is True else t._node
+        if hasattr(node, "saved"):
+            output = next((o for k, _, _, o in node.versions if k == self.k), None)
+            node.saved[self.k] = Packed(t, edge if output is None else (output,), (pack, unpack))
+            node.versions = [(k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions]
+        else:
+            _run_unpacked(node, self.source, Packed(t, edge, (pack, unpack)))
+
+    def _freed(self) -> bool:
+        try:
+            value(self.node, self.k, self.source)
+        except RuntimeError:
+            return True
+        return False
+
+    def __repr__(self) -> str:
+        return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
+
+
+def _run_unpacked(node: Any, source: str, packed: Packed) -> None:
+    """Let a node of a hot path, which keeps its values in slots, fill one just before it runs."""
+    slot = "out" if source == "out" else "x" if source == node.op.params[0] else "y"
+    apply = node.apply
+    setattr(node, slot, tensor_of(np.empty(0)) if slot != "out" else np.empty(0))  # the value is the hook's now
+
+    def unpacked(g: Any, edges: Any, raw: bool) -> Any:
+        t = packed.value(raw)
+        if slot == "out":
+            setattr(node, slot, t if raw else t._a)
+        else:
+            if raw:
+                t = tensor_of(t)
+            t._v = _known_version(node, slot)
+            setattr(node, slot, t)
+        return apply(g, edges, raw)
+
+    node.apply = unpacked
+
+
+def _known_version(node: Any, slot: str) -> list[int]:
+    """A version cell that is as the node expects."""
+    versions = getattr(node, "versions", None)
+    return [node.version if versions is None else versions[slot == "y"]]
