@@ -312,22 +312,27 @@ def _run(input: Any, bins: list[Any], range_: Any, weight: Any, density: bool) -
 
 
 def _histogram_forward(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
-    bins = bins._a if isinstance(bins, Tensor) else bins
     column = input.reshape(-1, 1)
     weight = None if weight is None else weight.reshape(-1)
     return _run(column, [bins], range, weight, density)
 
 
-_histogram_op = Op(
-    "histogram",
-    _histogram_forward,
-    vjp=_unknown("histogram"),
-    tensors=("input", "weight"),
-    outputs=2,
-    node="NotImplemented",
-    result=return_type("histogram", "hist", "bin_edges"),
-)
-exact_out(_histogram_op.call)
+def _histogram_declared(name: str, tensors: tuple[str, ...]) -> Op:
+    op = Op(
+        name,
+        _histogram_forward,
+        vjp=_unknown("histogram"),
+        tensors=tensors,
+        outputs=2,
+        node="NotImplemented",
+        result=return_type("histogram", "hist", "bin_edges"),
+    )
+    exact_out(op.call)
+    return op
+
+
+_histogram_op = _histogram_declared("histogram", ("input", "weight"))
+_histogram_edges_op = _histogram_declared("histogram.edges", ("input", "bins", "weight"))
 
 
 def histogram(
@@ -338,7 +343,8 @@ def histogram(
     **Arguments** bins: a number of equal bins, or their edges; range: the outermost edges; density: per width, and in
     all 1. Source: torch.histogram.
     """
-    return _histogram_op.call(input, bins, range, weight, density, out=out)
+    op = _histogram_edges_op if isinstance(bins, Tensor) else _histogram_op
+    return op.call(input, bins, range, weight, density, out=out)
 
 
 histogram.op = _histogram_op  # type: ignore[attr-defined]

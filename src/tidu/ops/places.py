@@ -10,7 +10,7 @@ from ..arrays.gather import add_rows
 from ..core.broadcast import sum_to
 from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes
 from ._exact import apart_out, exact_out
@@ -294,17 +294,18 @@ def argwhere(input: Any) -> Any:
     return _plain_nonzero(input)
 
 
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
-    """`nonzero` with a given number of rows: cut off, or filled up with a value. Source: torch.nonzero_static."""
+def _nonzero_static(input: Any, size: int, fill_value: int = -1) -> Any:
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    found = _plain_nonzero(input)
     rows = np.full((size, input.ndim), fill_value, np.int64)
-    n = min(size, found.shape[0])
-    rows[:n] = found._a[:n]
-    if out is None:
-        return tensor_of(rows)
-    from ..core.inplace import put_out
+    found = _nonzero(input)[:size]
+    rows[: len(found)] = found
+    return rows
 
-    put_out(rows, out)
-    return out
+
+_nonzero_static_op = Op("nonzero_static", _nonzero_static)
+
+
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+    """`nonzero` with a given number of rows: cut off, or filled up with a value. Source: torch.nonzero_static."""
+    return _nonzero_static_op.call(input, size, fill_value, out=out)

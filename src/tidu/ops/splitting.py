@@ -249,6 +249,14 @@ def _from_tensor(t: Tensor) -> Any:
 
 
 def _directed(input: Any, given: Any, fn: str, least: int, dim: int) -> Any:
+    if not isinstance(given, (int, tuple, list)):
+        kind = type(given).__name__
+        raise TypeError(
+            f"{fn}() received an invalid combination of arguments - got (Tensor, {kind}), but expected one of:\n"
+            f" * (Tensor input, int sections)\n      didn't match because some of the arguments have invalid types: "
+            f"(Tensor, !{kind}!)\n * (Tensor input, tuple of ints indices)\n      didn't match because some of the "
+            f"arguments have invalid types: (Tensor, !{kind}!)\n"
+        )
     if input.ndim < least:
         raise RuntimeError(
             f"torch.{fn} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -35,8 +36,19 @@ def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., An
 
     forward.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
     forward.__doc__ = f"`{op.name}`, as a copy. Source: torch.{name}."
-    copying = Op(name, forward, op.vjp, "linear", node=node, outputs=op.outputs)
-    return exact_out(copying.call)
+    call = exact_out(Op(name, forward, op.vjp, "linear", node=node, outputs=op.outputs).call)
+    return call if op.outputs == 1 else _silent_out(call)
+
+
+def _silent_out(call: Callable[..., Any]) -> Callable[..., Any]:
+    """With out=, PyTorch's copies of several views return None."""
+
+    @functools.wraps(call)
+    def several(*args: Any, out: Any = None, **kw: Any) -> Any:
+        got = call(*args, out=out, **kw)
+        return got if out is None else None
+
+    return several
 
 
 alias_copy = _copying(shape.alias, "alias_copy", "AliasBackward0_copy")

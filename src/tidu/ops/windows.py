@@ -136,11 +136,22 @@ def _narrowed(input: Any, dim: int, start: Any, length: int) -> tuple[int, int, 
     return d, start, start + length, 1
 
 
+def _narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+    n = input.ndim
+    if n and dim >= n:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if n and length < 0 <= start:
+        d = normalize_dim(dim, n)
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[d]}).")
+    return np.array(_slice(input, *_narrowed(input, dim, start, length)), order="C")
+
+
 _slice_copy = linear(
     "narrow_copy",
-    lambda input, dim, start, length: np.array(
-        _slice(input, *_narrowed(input, dim, start, length)), order="C"
-    ),
+    _narrow_copy,
     lambda g, input_shape, dim, start, length: _narrow_copy_adjoint(g, input_shape, dim, start, length),
 )
 
