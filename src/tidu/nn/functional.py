@@ -38,7 +38,7 @@ from ..ops.activation import (
     threshold_,
 )
 from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.distance import cosine_similarity, normalize, pairwise_distance
+from ..ops.distance import cosine_similarity, normalize, pairwise_distance, pdist
 from ..ops.dropout import (
     dropout1d,
     dropout2d,
@@ -71,7 +71,7 @@ from ..ops.margin import (
     soft_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from ..ops.nll import cross_entropy, nll_loss
+from ..ops.nll import cross_entropy, linear_cross_entropy, nll_loss
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.softmax import f_log_softmax as log_softmax, f_softmax as softmax, gumbel_softmax, softmin
 from ..ops.normalization import (
@@ -119,3 +119,5 @@ from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_s
 from ..ops.upsample import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.grid import affine_grid, grid_sample
 from ..ops.attention import multi_head_attention_forward, scaled_dot_product_attention
+from ..ops.bags import f_embedding_bag as embedding_bag
+from ..ops.ctc import f_ctc_loss as ctc_loss

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.broadcast import cast, expand_to
+import numpy as np
+
+from ..core.broadcast import cast, expand_to, sum_to
 from ..core.modes import no_grad
 from ..core.op import Op
 from ..core.promote import result_type
@@ -12,12 +14,15 @@ from ..shapes import broadcast_shapes
 from ._loss import add_number
 from .reduction import sum
 from .selection import clamp_min
+from .shape import reshape
+from .statistics import _norm_partial as norm_partial
 from .statistics import vector_norm, vector_norm_op
 
-__all__ = ["cosine_similarity", "pairwise_distance"]
+__all__ = ["cdist", "cosine_similarity", "pairwise_distance", "pdist"]
 METHODS = ""
 
 Value = Any
+Ints = tuple[int, ...]
 
 
 def pairwise_distance(x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Value:
@@ -58,3 +63,169 @@ def normalize(
     from .arithmetic import div
     norm = clamp_min(vector_norm(input, p, dim, True), eps).expand_as(input)
     return input / norm if out is None else div(input, norm, out=out)
+
+
+# ------------------------------------------------------------------ all pairs
+
+_BLOCK = 1 << 18  # elements of a block of differences
+
+
+def _pair_norms(x: Any, y: Any, p: float) -> Any:
+    """The p-norms of all differences between the rows of x (..., n, d) and y (..., m, d)."""
+    shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-2])
+    out = np.empty(shape, x.dtype)
+    if not out.size or not x.shape[-1]:
+        out[...] = 0
+        return out
+    step = max(1, _BLOCK // max(1, y.size))
+    for i in range(0, x.shape[-2], step):
+        d = x[..., i : i + step, None, :] - y[..., None, :, :]
+        out[..., i : i + step, :] = vector_norm_op.forward(d, p, (d.ndim - 1,), False)
+    return out
+
+
+def _euclid(x: Any, y: Any) -> Any:
+    """2-norms by a product of matrices."""
+    squares = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
+    return np.sqrt(np.maximum(squares, 0))
+
+
+def _apart(x1: Value, x2: Value) -> tuple[Ints, Ints]:
+    """The shapes in which the rows broadcast against each other."""
+    return (*tuple(x1.shape[:-1]), 1, x1.shape[-1]), (*tuple(x2.shape[:-2]), 1, *tuple(x2.shape[-2:]))
+
+
+def _slopes(x1: Value, x2: Value, out: Value, p: float) -> Value:
+    """The derivative of every distance in its difference, (..., n, m, d)."""
+    a, b = _apart(x1, x2)
+    diff = reshape(x1, a) - reshape(x2, b)
+    return norm_partial(diff, out, p, (diff.ndim - 1,), False)
+
+
+def _cdist_push(t_x1: Value, t_x2: Value, x1: Value, x2: Value, out: Value, p: float) -> Value:
+    a, b = _apart(x1, x2)
+    slopes = _slopes(x1, x2, out, p)
+    total = None
+    if t_x1 is not None:
+        total = slopes * reshape(t_x1, a)
+    if t_x2 is not None:
+        part = slopes * reshape(t_x2, b)
+        total = -part if total is None else total - part
+    return sum(total, total.ndim - 1)
+
+
+def _cdist_op(name: str, node: str, forward: Any) -> Op:
+    def rule(g: Value, x1: Value, x2: Value, out: Value, p: float, needs: Any) -> Any:
+        each = reshape(g, (*tuple(g.shape), 1)) * _slopes(x1, x2, out, p)
+        n = each.ndim
+        return (
+            sum_to(sum(each, n - 2), tuple(x1.shape)) if needs[0] else None,
+            sum_to(-sum(each, n - 3), tuple(x2.shape)) if needs[1] else None,
+        )
+
+    return Op(name, forward, rule, _cdist_push, tensors=("x1", "x2"), node=node, out_arg=False)
+
+
+_cdist = _cdist_op("_cdist_forward", "CdistBackward0", lambda x1, x2, p: _pair_norms(x1, x2, p))
+_euclidean = _cdist_op("_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2))
+_MODES = {"use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+
+
+def cdist(
+    x1: Value, x2: Value, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
+) -> Value:
+    """The p-norms of the differences between all rows of x1 (..., n, d) and x2 (..., m, d), as (..., n, m).
+
+    **Arguments** compute_mode: whether 2-norms may come from a product of matrices, which is faster and less exact.
+    Source: torch.cdist.
+    """
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dtype.category != 2:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.legacy}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if x1.dtype != x2.dtype:
+        raise RuntimeError(f"expected scalar type {x1.dtype.legacy} but found {x2.dtype.legacy}")
+    if x1.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"cdist\" not implemented for '{x1.dtype.legacy}'")
+    lead = broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+    n, m, d = x1.shape[-2], x2.shape[-2], x1.shape[-1]
+    mode = _MODES[compute_mode]
+    if p == 2 and 0 not in (n, m, d) and (mode == 1 or (mode == 0 and (n > 25 or m > 25))):
+        a, b = expand_to(x1, (*lead, n, d)), expand_to(x2, (*lead, m, d))
+        return _euclidean.call(a, b, 2.0).view((*lead, n, m))
+    return _cdist.call(x1, x2, float(p))
+
+
+def _upper(n: int) -> Any:
+    return np.triu_indices(n, 1)
+
+
+def _pdist_forward(input: Any, p: float) -> Any:
+    i, j = _upper(len(input))
+    d = input[i] - input[j]
+    if not d.size:
+        return np.zeros(len(i), input.dtype)
+    return vector_norm_op.forward(d, p, (1,), False)
+
+
+def _pairs_of(x: Value) -> Value:
+    """The differences of all pairs, as a value."""
+    return _difference.call(x)
+
+
+def _difference_forward(input: Any) -> Any:
+    i, j = _upper(len(input))
+    return input[i] - input[j]
+
+
+def _spread(pairs: Any, n: int) -> Any:
+    from ..arrays.gather import add_rows
+
+    i, j = _upper(n)
+    return add_rows(n, i, pairs) - add_rows(n, j, pairs)
+
+
+_difference: Any = Op(
+    "pair_differences", _difference_forward, {"input": lambda g, input_shape: _gathered.call(g, input_shape[0])}, "linear",
+    register=False,
+)  # fmt: skip
+_gathered: Any = Op(
+    "pair_differences_backward", _spread, {"pairs": lambda g: _difference.call(g)}, "linear", register=False
+)
+
+
+def _pdist_rule(g: Value, input: Value, out: Value, input_shape: Any, p: float) -> Value:
+    d = _pairs_of(input)
+    return _gathered.call(reshape(g, (-1, 1)) * norm_partial(d, out, p, (1,), False), input_shape[0])
+
+
+def _pdist_push(t: Value, input: Value, out: Value, p: float) -> Value:
+    return sum(norm_partial(_pairs_of(input), out, p, (1,), False) * _pairs_of(t), 1)
+
+
+_pdist = Op(
+    "_pdist_forward", _pdist_forward, {"input": _pdist_rule}, {"input": _pdist_push}, node="PdistBackward0", out_arg=False
+)
+
+
+def pdist(input: Value, p: float = 2) -> Value:
+    """The p-norms of the differences of all pairs of rows, as a vector. Source: torch.pdist."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if input.dtype.category != 2:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    if input.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"pdist\" not implemented for '{input.dtype.legacy}'")
+    return _pdist.call(input, float(p))

@@ -162,6 +162,16 @@ def embedding(
 embedding.op = _embedding  # type: ignore[attr-defined]
 
 
+def dense(g: Value, indices: Value, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Value:
+    """Rows added up by index, as a value: the adjoint of looking them up."""
+    return _dense.call(g, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def look_up(x: Value, indices: Value) -> Value:
+    """Rows by index, as a value."""
+    return _back.call(x, indices, -1, False)
+
+
 def embedding_renorm_(weight: Value, indices: Value, max_norm: float, norm_type: float) -> Value:
     """Scale the rows that are looked up down to a norm of at most `max_norm`, in place, unrecorded.
 

@@ -13,7 +13,7 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new
-from ._loss import MEAN, NONE, code, div_number, legacy, mul_number, not_differentiable, reduced, SUM
+from ._loss import MEAN, NONE, SUM, code, div_number, legacy, mul_number, not_differentiable, reduced
 from ._refuse import refusal
 from .piecewise import masked_fill
 from .reduction import sum
@@ -392,3 +392,42 @@ def _smoothed(
     else:
         smooth = reduced(smooth, how)
     return mul_number(main, 1 - smoothing) + mul_number(smooth, smoothing / classes)
+
+
+def linear_cross_entropy(
+    input: Value, linear_weight: Value, target: Value, *, linear_bias: Value = None, weight: Value = None,
+    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
+) -> Value:  # fmt: skip
+    """`cross_entropy` of a linear map's result: input (N, in), linear_weight (C, ..., in).
+
+    Source: torch.nn.functional.linear_cross_entropy.
+    """
+    from .linear import linear
+
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.ndim < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    width = linear_weight.shape[-1]
+    if input.shape[-1] != width:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.shape[-1]} and {width}, respectively"
+        )
+    outs = tuple(linear_weight.shape[:-1])
+    if linear_bias is not None and tuple(linear_bias.shape) != outs:
+        raise RuntimeError(f"expected linear_bias shape {outs}, got {tuple(linear_bias.shape)}")
+    if input.ndim == 1 and len(outs) > 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, "
+            f"{width}), got unbatched input with shape {tuple(input.shape)}"
+        )
+    if target.dtype.category == dtypes.FLOATING:
+        if ignore_index is not None:
+            raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    flat = linear_weight if len(outs) == 1 else linear_weight.reshape((-1, width))
+    bias = linear_bias if linear_bias is None or len(outs) == 1 else linear_bias.reshape((-1,))
+    scores = linear(input, flat, bias).view((*input.shape[:-1], *outs))
+    return cross_entropy(
+        scores, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing
+    )
