@@ -49,10 +49,21 @@ def want_grad(t: Tensor, on: Any) -> None:
     t._node = True
 
 
-def finish(a: Any, out: Any, requires_grad: Any) -> Tensor:
+def refuse_grad(out: Any, fn: str) -> None:
+    """RuntimeError for an out= that is a leaf wanting a gradient: what is written there would have no history."""
+    if state.grad and out._node is True:
+        raise RuntimeError(
+            f"{fn}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+
+
+def finish(a: Any, out: Any, requires_grad: Any, fn: str = "") -> Tensor:
     """The tensor over a factory's result, or `out` with the result written into it."""
     if out is None:
         return made(a, requires_grad)
+    if fn:
+        refuse_grad(out, "aten::" + fn)
     if out._a.shape != a.shape:
         out._a = np.empty(a.shape, out._a.dtype)
     out._a[...] = a

@@ -11,11 +11,9 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import sum_to
 from ..core.linear import linear
-from ..core.modes import state
 from ..core.op import Op, named
 from ..core.tensor import Tensor
-from ..core.views import live_node
-from ._make import as_dtype, finish, made, np_dtype
+from ._make import as_dtype, finish, made, np_dtype, refuse_grad
 
 Array = np.ndarray[Any, Any]
 Draw = Callable[[Sequence[int]], Array]
@@ -43,11 +41,7 @@ def factory(
     """The tensor that a factory returns; draw(shape, dtype, contiguous) gives its numbers."""
     if out is None:
         return made(draw(shape, d, True), requires_grad)
-    if live_node(out) is True and state.grad:
-        raise RuntimeError(
-            f"aten::{fn}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+    refuse_grad(out, "aten::" + fn)
     a = out._a
     place = a if a.shape == shape else np.empty(shape, a.dtype)
     contiguous = place.flags.c_contiguous

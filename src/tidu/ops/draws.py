@@ -14,12 +14,13 @@ import numpy as np
 from .. import dtypes
 from ..arrays import normal as _normal
 from ..arrays import rejection, sampling
-from ..core.inplace import apply_inplace
+from ..core.inplace import apply_inplace, resize
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
+from ._exact import refuse_overlap
 from ._generator import stream_of
-from ._make import check_place, finish, sizes_of
+from ._make import check_place, finish, refuse_grad, sizes_of
 from ._sampler import (
     Array,
     dtype_for,
@@ -32,7 +33,7 @@ from ._sampler import (
     sampler,
     unsupported,
 )
-from .random import normal_fill
+from .random import _normal_op, normal_fill
 
 __all__ = [
     "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "bernoulli", "binomial", "multinomial", "normal",
@@ -123,7 +124,11 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
     if out is None:
         op = _bernoulli_op if p is None else _bernoulli_p_op
         return op.call(input, p, generator)
-    return finish(_flip_each(np.empty(input.shape, out._a.dtype), input._a, generator), out, False)
+    for t in (input, out):
+        refuse_grad(t, "bernoulli")
+    refuse_overlap(out, ())
+    place = out._a if out._a.shape == input.shape else np.empty(input.shape, out._a.dtype)
+    return finish(_flip_each(place, input._a, generator), out, False)
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
@@ -138,14 +143,18 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 # ------------------------------------------------------------------ normal
 
 
+def _check_std(std: Any) -> None:
+    if std.dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if std.size and std.min() < 0:
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
 def _normal_tensors(mean: Any, std: Any, generator: Any) -> Any:
     """z * std + mean, each step rounded to the result's dtype."""
     like = mean if isinstance(mean, np.ndarray) else std
     if isinstance(std, np.ndarray):
-        if std.dtype.kind == "c":
-            raise RuntimeError("normal expects standard deviation to be non-complex")
-        if std.size and std.min() < 0:
-            raise RuntimeError("normal expects all elements of std >= 0.0")
+        _check_std(std)
     shape = broadcast_shapes(np.shape(mean), np.shape(std))
     place = np.empty(shape, like.dtype)
     if not isinstance(std, np.ndarray):
@@ -199,8 +208,29 @@ def normal(
         mean = float_arg(mean, "normal", "mean", 1)
     if not by_std:
         std = float_arg(std, "normal", "std", 2)
+    if out is not None:
+        return _normal_out(mean, std, generator, out)
     op = _normal_by_both if by_mean and by_std else _normal_by_mean if by_mean else _normal_by_std
-    return op.call(mean, std, generator, out=out)
+    return op.call(mean, std, generator)
+
+
+def _normal_out(mean: Any, std: Any, generator: Any, out: Tensor) -> Tensor:
+    """The numbers drawn where `out` is to hold them, in its dtype and layout."""
+    for t in (mean, std, out):
+        if isinstance(t, Tensor):
+            refuse_grad(t, "normal")
+    scale = 1.0
+    if isinstance(std, Tensor):
+        _check_std(std._a)
+        shape = broadcast_shapes(tuple(std.shape), np.shape(getattr(mean, "_a", mean)))
+    else:  # a number is spread over `out`, whose shape therefore counts
+        scale, shape = std, broadcast_shapes(tuple(mean.shape), tuple(out.shape))
+    if tuple(out.shape) != shape:
+        resize(out, shape)
+    apply_inplace(_normal_op, (out, 0.0, scale, generator))
+    if isinstance(std, Tensor):
+        out.mul_(std)  # type: ignore[attr-defined]
+    return out.add_(mean)  # type: ignore[attr-defined,no-any-return]
 
 
 def _normal_sized(

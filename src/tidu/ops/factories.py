@@ -52,7 +52,7 @@ def zeros(
         a = np.zeros(shape, d)
     except (MemoryError, ValueError):
         raise out_of_memory(shape, d) from None
-    return made(a, requires_grad) if out is None else finish(a, out, requires_grad)
+    return made(a, requires_grad) if out is None else finish(a, out, requires_grad, "zeros")
 
 
 def ones(
@@ -64,7 +64,7 @@ def ones(
         check_place(device, pin_memory, layout)
     a = empty_array(sizes_of(args, size, "ones"), type_for(dtype, out, "ones"))
     a.fill(1)
-    return finish(a, out, requires_grad)
+    return finish(a, out, requires_grad, "ones")
 
 
 def empty(
@@ -75,6 +75,8 @@ def empty(
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
     shape, d = sizes_of(args, size, "empty"), type_for(dtype, out, "empty")
+    if out is not None and out.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
     if memory_format is None or memory_format.name == "contiguous_format":
         return finish(empty_array(shape, d), out, requires_grad)
     if memory_format.name == "preserve_format":
@@ -107,7 +109,7 @@ def full(
     value = filling(value, d)
     a = empty_array(shape, d.np)
     a[...] = value
-    return finish(a, out, requires_grad)
+    return finish(a, out, requires_grad, "full")
 
 
 def empty_strided(

@@ -100,7 +100,7 @@ def arange(
     if d.category == dtypes.INTEGRAL:
         start, end, step = int(start), int(end), int(step)
     n = math.ceil((end - start) / step)
-    return finish(_steps(start, step, n, d), out, requires_grad)
+    return finish(_steps(start, step, n, d), out, requires_grad, "arange")
 
 
 def _steps(start: Any, step: Any, n: int, d: Dtype) -> Array:
@@ -142,7 +142,7 @@ def range(
     start, end, step = _numbers("range", start=start, end=end, step=step)
     _check_steps(start, end, step)
     d = dtypes.from_numpy(type_for(dtype, out, "range"))
-    return finish(_steps(start, step, math.floor((end - start) / step) + 1, d), out, requires_grad)
+    return finish(_steps(start, step, math.floor((end - start) / step) + 1, d), out, requires_grad, "range")
 
 
 # ------------------------------------------------------------------ given the number of steps
@@ -160,7 +160,7 @@ def linspace(
     """
     check_place(device, pin_memory, layout)
     start, end, steps, d = _spacing("linspace", start, end, steps, dtype, out)
-    return finish(_spaced(start, end, steps, d), out, requires_grad)
+    return finish(_spaced(start, end, steps, d), out, requires_grad, "linspace")
 
 
 def logspace(
@@ -173,7 +173,7 @@ def logspace(
     wide = dtypes.complex128 if d.is_complex else dtypes.float64
     with np.errstate(all="ignore"):
         a = np.power(base, _spaced(start, end, steps, wide))
-        return finish((np.trunc(a) if d.category == dtypes.INTEGRAL else a).astype(d.np), out, requires_grad)
+        return finish((np.trunc(a) if d.category == dtypes.INTEGRAL else a).astype(d.np), out, requires_grad, "logspace")
 
 
 def _spacing(fn: str, start: Any, end: Any, steps: Any, dtype: Any, out: Any) -> tuple[Any, Any, int, Dtype]:
@@ -244,7 +244,7 @@ def eye(
     for name, v in (("n", n), ("m", m)):
         if v < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {v}")
-    return finish(np.eye(n, m, dtype=type_for(dtype, out, "eye")), out, requires_grad)
+    return finish(np.eye(n, m, dtype=type_for(dtype, out, "eye")), out, requires_grad, "eye")
 
 
 def _triangle(fn: str, row: int, col: int, offset: int, dtype: Any, lower: bool) -> Tensor:
