@@ -51,7 +51,7 @@ from ..ops.embedding import f_embedding as embedding, one_hot
 from ..ops.linear import bilinear, linear
 from ..ops.loss import (
     binary_cross_entropy,
-    binary_cross_entropy_with_logits,
+    f_binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
     f_kl_div as kl_div,
     f_poisson_nll_loss as poisson_nll_loss,
     gaussian_nll_loss,

@@ -35,7 +35,7 @@ from .pointwise import abs, exp, log, sigmoid
 from .reduction import sum
 from .selection import clamp, clamp_min
 
-__all__ = ["kl_div", "poisson_nll_loss"]
+__all__ = ["binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss"]
 METHODS = ""
 
 Value = Any
@@ -297,7 +297,7 @@ _logits = Op(
 )
 
 
-def binary_cross_entropy_with_logits(
+def f_binary_cross_entropy_with_logits(
     input: Value, target: Value, weight: Value = None, size_average: Flag = None, reduce: Flag = None,
     reduction: str = "mean", pos_weight: Value = None,
 ) -> Value:  # fmt: skip
@@ -309,11 +309,11 @@ def binary_cross_entropy_with_logits(
     how = code(legacy(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return f_logits(input, target, weight, pos_weight, how)
+    return binary_cross_entropy_with_logits(input, target, weight, pos_weight, how)
 
 
-def f_logits(input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = MEAN) -> Value:
-    """The op behind `binary_cross_entropy_with_logits`. Source: torch.binary_cross_entropy_with_logits."""
+def binary_cross_entropy_with_logits(input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = MEAN) -> Value:
+    """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction. Source: torch.binary_cross_entropy_with_logits."""
     for name, w in (("weight", weight), ("pos_weight", pos_weight)):
         if w is not None:
             not_differentiable("binary_cross_entropy_with_logits", name, w)
