@@ -71,8 +71,8 @@ FIRST_IS_CONSTANT = {"igamma", "igammac", "special_zeta", "special_zeta.second"}
 
 # Ops that PyTorch records and cannot differentiate.
 NO_DERIVATIVE = set(
-    "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogramdd detach_copy "
-    "_unique2 unique_dim unique_consecutive".split()
+    "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogram.edges histogramdd detach_copy "
+    "_unique2 unique_dim unique_consecutive geqrf linalg_ldl_factor_ex linalg_ldl_solve".split()
 )
 
 # Inputs of which an op reads but a part, or whose structure it takes for granted: by position, what makes a change of
@@ -89,7 +89,7 @@ OUTPUTS = {"linalg_eig": (0,)}
 # Ops whose results' shapes depend on values, that work on places in memory, or on integers alone.
 NOT_BATCHED = set(
     "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm "
-    "nonzero masked_select _unique2 unique_dim unique_consecutive bincount as_strided as_strided_adjoint "
+    "nonzero nonzero_static masked_select _unique2 unique_dim unique_consecutive bincount as_strided as_strided_adjoint "
     "as_strided_window as_strided_scatter as_strided_clear as_strided_copy".split()
 )
 
@@ -467,4 +467,55 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "linalg_svd": lambda r: [(r(4, 3), False, True), (r(3, 4), False, True)],
     "linalg_eigh": lambda r: [(r.symmetric(3, 3), "L", True), (r.symmetric(3, 3), "U", True)],
     "linalg_eig": lambda r: [(r(3, 3), True, "linalg.eig")],
+    "linalg_lu": lambda r: [(r(3, 3), True), (r(4, 3), True)],
+    "linalg_lu_factor_ex": lambda r: [(r(3, 3), True, True, "linalg.lu_factor_ex")],
+    "lu_unpack": lambda r: [(r(3, 3), np.array([2, 2, 3], np.int32), True, True)],
+    "_permutation_of_pivots": lambda r: [(np.array([2, 2, 3], np.int32), r(3, 3))],
+    "linalg_lu_solve": lambda r: [
+        (r(3, 3) + 3 * np.eye(3), np.array([2, 2, 3], np.int32), r(3, 2), True, False)
+    ],
+    "linalg_ldl_factor_ex": lambda r: [(r.symmetric(3, 3), False, False)],
+    "linalg_ldl_solve": lambda r: [(r(3, 3) + 3 * np.eye(3), np.array([1, 2, 3], np.int32), r(3, 2), False)],
+    "geqrf": lambda r: [(r(3, 3),)],
+    "linalg_householder_product": lambda r: [(r(4, 3), r(3))],
+    "ormqr": lambda r: [(r(4, 3), r(3), r(4, 2), True, False)],
+    "linalg_matrix_exp": lambda r: [(r(3, 3),)],
+    "linalg_cross": lambda r: [(r(2, 3), r(2, 3), -1)],
+    "linalg_pinv": lambda r: [(r(4, 3), None, None, False)],
+    "linalg_lstsq": lambda r: [(r(4, 3), r(4, 2), None, "gelsy")],
+    "trace": lambda r: [(r(3, 4),)],
+    # transforms
+    "fft_c2c": lambda r: [
+        (r(3, 4) + 1j * r(3, 4), (1,), 0, True),
+        (r(3, 4) + 1j * r(3, 4), (0, 1), 2, False),
+    ],
+    "fft_r2c": lambda r: [(r(3, 4), (1,), 0, True), (r(3, 5), (0, 1), 1, True)],
+    "fft_c2r": lambda r: [(r(3, 3) + 1j * r(3, 3), (1,), 2, 4)],
+    # attention, sampling, resizing
+    "_scaled_dot_product_flash_attention_for_cpu": lambda r: [
+        (r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), None, causal, 0.5) for causal in (False, True)
+    ],
+    "_safe_softmax": lambda r: [(r(3, 4), 1)],
+    "grid_sampler_2d": lambda r: [
+        (r(1, 2, 4, 5), r(1, 3, 3, 2, low=-0.9, high=0.9), mode, 0, corners)
+        for mode in (0, 2)
+        for corners in (False, True)
+    ],
+    "grid_sampler_3d": lambda r: [(r(1, 2, 3, 4, 5), r(1, 2, 2, 2, 3, low=-0.9, high=0.9), 0, 1, False)],
+    "affine_grid_generator": lambda r: [(r(1, 2, 3), (1, 2, 4, 5), False)],
+    **{
+        name: lambda r, n=n: [(_image(r, n), (6, 3, 4)[:n], (None,) * n, False)]
+        for n, names in {
+            1: "upsample_nearest1d _upsample_nearest_exact1d upsample_linear1d",
+            2: "upsample_nearest2d _upsample_nearest_exact2d upsample_bilinear2d upsample_bicubic2d "
+            "_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa",
+            3: "upsample_nearest3d _upsample_nearest_exact3d upsample_trilinear3d",
+        }.items()
+        for name in names.split()
+    },
+    "_cdist_forward": lambda r: [(r(3, 4), r(2, 4), p) for p in (2.0, 1.0, 3.0)],
+    "_euclidean_dist": lambda r: [(r(3, 4), r(2, 4), 2.0)],
+    "_pdist_forward": lambda r: [(r(4, 3), p) for p in (2.0, 1.0, 3.0)],
+    "histogram.edges": lambda r: [(r(3, 4), np.linspace(-2.0, 2.0, 6), None, None, False)],
+    "nonzero_static": lambda r: [(r(3, 4), 5, -1)],
 }
