@@ -42,8 +42,8 @@ class Run:
     """One backward pass."""
 
     __slots__ = (
-        "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "needed", "order", "owned", "pending",
-        "raw", "reached", "targets",
+        "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "order", "owned",
+        "pending", "raw", "reached", "targets", "watched", "ways",
     )  # fmt: skip
 
     def __init__(
@@ -59,7 +59,8 @@ class Run:
         self.targets = None if targets is None else {_key(e) for e in targets if e is not None}
         self.captured: dict[Any, Any] = {}
         self.accumulate = accumulate
-        self.needed: set[Any] | None = None
+        self.ways: dict[Node, Sequence[Any]] | None = None  # node on a way to a target -> its edges that lead there
+        self.watched: set[Node] = set()  # nodes with an output that is a target
 
     # ---------------------------------------------------------------- the pass
 
@@ -69,7 +70,7 @@ class Run:
         order = self.collect([edge for edge, _ in roots])
         self.order = order
         if self.targets is not None:
-            self.restrict(order)
+            self.restrict(order, self.targets)
         for edge, g in roots:
             self.add(edge, g)
         for edge, _ in roots:
@@ -126,41 +127,41 @@ class Run:
             self.reached = set(self.order)
         return node in self.reached and (self.needed is None or node in self.needed)
 
-    def restrict(self, order: list[Node]) -> None:
-        """Find the nodes on a way to a target, so that nothing else is computed."""
-        needed = self.needed = set()
+    def restrict(self, order: list[Node], targets: set[Any]) -> None:
+        """Find the nodes on a way to a target and the edges that lead there, so that nothing else is computed."""
+        ways: dict[Node, Sequence[Any]] = {}
         for node in reversed(order):
-            for e in node.edges:
-                if self.leads_to_a_target(e):
-                    needed.add(node)
-                    break
+            edges = node.edges
+            hits = [_leads(e, targets, ways) for e in edges]
+            if True in hits:
+                if False in hits:
+                    edges = tuple(e if h else None for e, h in zip(edges, hits, strict=True))
+                ways[node] = edges
+        self.ways = ways
+        self.watched = {key[0] if type(key) is tuple else key for key in targets}
 
     def walk(self, order: list[Node]) -> None:
         grads, raw, keep, owned = self.grads, self.raw, self.keep, self.owned
-        pop = grads.pop
-        targets, needed = self.targets, self.needed
-        simple = targets is None and not state.anomaly
+        pop, get, pending = grads.pop, grads.get, self.pending
+        ways, watched = self.ways, self.watched
+        simple = not state.anomaly
         for node in order:
             g = pop(node, None)
-            if g is not None and (node._hooks is not None or targets is not None):
+            if g is not None and (node._hooks is not None or (watched and node in watched)):
                 g = self.before(node, g)
             edges = node.edges
-            if g is None or (needed is not None and node not in needed):
+            wanted = edges if ways is None else ways.get(node)
+            if g is None or wanted is None:
                 self.skip(edges)
                 continue
-            if not simple:
-                wanted = edges if needed is None else self.wanted(edges)
-                cots = self.apply_carefully(node, g, wanted)
-            else:
-                wanted = edges
-                cots = node.apply(g, edges, raw)
+            cots = node.apply(g, wanted, raw) if simple else self.apply_carefully(node, g, wanted)
             if not keep:
                 node.release()
             if node._hooks is not None and node._hooks.post:
                 cots = self.after(node, g, cots)
             g = None
             ready = None
-            for e, c in zip(wanted, cots, strict=False):
+            for e, c in zip(wanted, cots):  # noqa: B905 (a keyword costs as much as the zip)
                 if e is None:
                     continue
                 kind = e.EDGE
@@ -168,7 +169,7 @@ class Run:
                     if kind == OUTPUT:
                         self.add(e, c)
                     else:
-                        had = grads.get(e)
+                        had = get(e)
                         if had is None:
                             grads[e] = c
                         elif e in owned and had.__class__ is ndarray:
@@ -177,8 +178,8 @@ class Run:
                             grads[e] = had + c
                             owned.add(e)
                 if kind == LEAF:
-                    left = self.pending[e] - 1
-                    self.pending[e] = left
+                    left = pending[e] - 1
+                    pending[e] = left
                     if not left:
                         ready = [e] if ready is None else [*ready, e]
             if wanted is not edges:
@@ -202,17 +203,7 @@ class Run:
                     ready = [*(ready or ()), e]
         return ready
 
-    def wanted(self, edges: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(e if self.leads_to_a_target(e) else None for e in edges)
-
-    def leads_to_a_target(self, e: Any) -> bool:
-        if e is None or self.targets is None or self.needed is None:
-            return False
-        return _key(e) in self.targets or (e.EDGE != LEAF and e.owner in self.needed)
-
     def apply_carefully(self, node: Node, g: Any, edges: Sequence[Any]) -> Sequence[Any]:
-        if not state.anomaly:
-            return node.apply(g, edges, self.raw)
         from .careful import apply_with_anomaly
 
         return apply_with_anomaly(node, g, edges, self.raw)
@@ -264,6 +255,18 @@ class Run:
         from .hooked import after
 
         return after(self, node, g, cots)
+
+
+def _leads(edge: Any, targets: set[Any], ways: dict[Node, Any]) -> bool | None:
+    """Whether an edge points to a target or to a node on the way to one; None where there is no edge."""
+    if edge is None:
+        return None
+    kind = edge.EDGE
+    if kind == LEAF:
+        return edge in targets
+    if kind == OUTPUT:
+        return edge.node in ways or (edge.node, edge.nr) in targets
+    return edge in ways or edge in targets
 
 
 def _key(edge: Any) -> Any:
