@@ -125,7 +125,7 @@ class Run:
             return node.variable in self.pending
         if self.reached is None:
             self.reached = set(self.order)
-        return node in self.reached and (self.needed is None or node in self.needed)
+        return node in self.reached and (self.ways is None or node in self.ways)
 
     def restrict(self, order: list[Node], targets: set[Any]) -> None:
         """Find the nodes on a way to a target and the edges that lead there, so that nothing else is computed."""

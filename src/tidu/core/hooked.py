@@ -63,7 +63,7 @@ def before(run: Any, node: Node, g: Any) -> Any:
     """
     several = node.EDGE == NODE and type(g) is list
     gs = list(g) if several else [g]
-    runs = run.needed is None or node in run.needed
+    runs = run.ways is None or node in run.ways
     if runs:
         _capture(run, node, gs, several)
     hooks = node._hooks
