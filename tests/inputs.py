@@ -71,8 +71,8 @@ FIRST_IS_CONSTANT = {"igamma", "igammac", "special_zeta", "special_zeta.second"}
 
 # Ops that PyTorch records and cannot differentiate.
 NO_DERIVATIVE = set(
-    "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogram.edges histogramdd detach_copy "
-    "_unique2 unique_dim unique_consecutive geqrf linalg_ldl_factor_ex linalg_ldl_solve".split()
+    "floor_divide heaviside remainder.of_number scatter.reduce scatter.value_reduce histogram histogram.edges "
+    "histogramdd detach_copy _unique2 unique_dim unique_consecutive geqrf linalg_ldl_factor_ex linalg_ldl_solve".split()
 )
 
 # Inputs of which an op reads but a part, or whose structure it takes for granted: by position, what makes a change of
@@ -89,8 +89,8 @@ OUTPUTS = {"linalg_eig": (0,)}
 # Ops whose results' shapes depend on values, that work on places in memory, or on integers alone.
 NOT_BATCHED = set(
     "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm "
-    "nonzero nonzero_static masked_select _unique2 unique_dim unique_consecutive bincount as_strided as_strided_adjoint "
-    "as_strided_window as_strided_scatter as_strided_clear as_strided_copy".split()
+    "nonzero nonzero_static masked_select _unique2 unique_dim unique_consecutive bincount as_strided "
+    "as_strided_adjoint as_strided_window as_strided_scatter as_strided_clear as_strided_copy".split()
 )
 
 # Ops that only rules and losses call, on floats.
