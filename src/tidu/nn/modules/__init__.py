@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from . import (
     activation,
+    adaptive,
     batchnorm,
     container,
+    conv,
     distance,
     dropout,
     flatten,
@@ -14,13 +16,19 @@ from . import (
     loss,
     module,
     normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
     sparse,
+    transformer,
+    upsampling,
 )
 
 __all__ = ["Module"]
 _FAMILIES = (
     module, container, linear, activation, dropout, sparse, batchnorm, instancenorm, normalization, flatten, loss,
-    distance,
+    distance, conv, pooling, padding, upsampling, pixelshuffle, rnn, transformer, adaptive,
 )  # fmt: skip
 for _family in _FAMILIES:
     for _name in _family.__all__:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...ops.attention import canonical_mask
 from ...ops.factories import empty
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_
@@ -107,14 +108,9 @@ class MultiheadAttention(Module):
             The output, and the weights.
         """
         turned = self.batch_first and query.dim() == 3
-        key_padding_mask = F._canonical_mask(
-            mask=key_padding_mask, mask_name="key_padding_mask", other_type=F._none_or_dtype(attn_mask),
-            other_name="attn_mask", target_type=query.dtype,
-        )  # fmt: skip
-        attn_mask = F._canonical_mask(
-            mask=attn_mask, mask_name="attn_mask", other_type=None, other_name="", target_type=query.dtype,
-            check_other=False,
-        )  # fmt: skip
+        other = None if attn_mask is None else attn_mask.dtype
+        key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", other, "attn_mask", query.dtype)
+        attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if turned:
             # What is one tensor stays one: self-attention projects it once.
             same_key, same_value = key is query, value is key
