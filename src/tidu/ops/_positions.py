@@ -59,7 +59,9 @@ def refuse_index(indices: Indices, shape: Any, where: bool = True) -> None:
     first = int(np.argmax(np.logical_or.reduce(outside))) if common[0].size else 0
     for i, (k, n, wrong) in enumerate(zip(common, sizes, outside, strict=True)):
         if wrong.size and wrong[first]:
-            raise IndexError(f"index {k.flat[first]} is out of bounds for dimension {i} with size {n}") from None
+            raise IndexError(
+                f"index {k.flat[first]} is out of bounds for dimension {i} with size {n}"
+            ) from None
 
 
 def take(a: Any, k: Any, dim: int) -> Any:
@@ -115,7 +117,11 @@ def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: An
     for d in dims:
         rows *= shape[d]
     moved = moved.reshape((number.size, *[shape[d] for d in rest]))
-    sums = add_rows(rows, number.reshape(-1), np.ascontiguousarray(moved))
+    if moved.size == number.size:  # single elements, which NumPy adds fast
+        sums = np.zeros(rows, moved.dtype)
+        np.add.at(sums, number.reshape(-1), np.ascontiguousarray(moved).reshape(-1))
+    else:
+        sums = add_rows(rows, number.reshape(-1), np.ascontiguousarray(moved))
     sums = sums.reshape([shape[d] for d in dims] + [shape[d] for d in rest])
     back = np.argsort(dims + rest)
     sums = sums.transpose(back)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.gather import add_rows
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
@@ -35,7 +34,6 @@ ndarray = np.ndarray
 _UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 _greatest = np.maximum.reduce
 INT64 = np.dtype(np.int64)
-SEQUENTIAL = 4096  # so many elements are added one after the other, as PyTorch adds; more of them as rows
 
 # ------------------------------------------------------------------ places
 
@@ -79,14 +77,8 @@ def places(index: Any, dim: int, shape: Ints) -> Any:
 
 def add_at(flat: Any, where: Any, src: Any) -> None:
     """flat[where] += src, in order."""
-    if flat.dtype == np.bool_:
-        np.logical_or.at(flat, where, src)
-    elif src.size <= SEQUENTIAL:
-        np.add.at(flat, where, src)
-    else:
-        flat += add_rows(
-            flat.size, np.ascontiguousarray(where).reshape(-1), np.ascontiguousarray(src).reshape(-1)
-        )
+    add = np.logical_or if flat.dtype == np.bool_ else np.add
+    add.at(flat, np.ascontiguousarray(where).reshape(-1), np.ascontiguousarray(src).reshape(-1))
 
 
 def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:

@@ -20,6 +20,7 @@ METHODS = "argsort kthvalue mode msort sort topk"
 
 Ints = tuple[int, ...]
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
+_QUICK = 64  # from this length on, trying an unstable sort first pays
 
 
 def _comparable(a: Any) -> Any:
@@ -31,8 +32,17 @@ def order_of(a: Any, descending: bool) -> Any:
     """The indices that sort an array along its last axis, stably."""
     a = _comparable(a)
     if not descending:
-        return a.argsort(-1, "stable")
-    return (a.shape[-1] - 1 - a[..., ::-1].argsort(-1, "stable"))[..., ::-1]
+        return _ascending(a)
+    return (a.shape[-1] - 1 - _ascending(a[..., ::-1]))[..., ::-1]
+
+
+def _ascending(a: Any) -> Any:
+    if a.dtype.kind == "f" and a.dtype.itemsize > 2 and a.shape[-1] >= _QUICK:
+        order = a.argsort(-1)  # not stable but much faster; without equal elements that is all the same
+        values = take_last(a, order)
+        if not ((values[..., 1:] == values[..., :-1]).any() or np.isnan(values[..., -2]).any()):
+            return order
+    return a.argsort(-1, "stable")
 
 
 def to_end(a: Any, d: int) -> Any:
@@ -157,7 +167,10 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         )
     a = to_end(input, d)
     c = _comparable(a)
-    if n >= _PARTITION and 4 * k <= n and k:
+    if a.ndim == 1 and n >= _PARTITION and 4 * k <= n and k:
+        some = _outermost(c, k, largest)
+        order = some[order_of(c[some], largest)[:k]]
+    elif n >= _PARTITION and 4 * k <= n and k:
         some = (
             np.argpartition(c, n - k, -1)[..., n - k :] if largest else np.argpartition(c, k - 1, -1)[..., :k]
         )
@@ -167,6 +180,15 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         order = order_of(c, largest)[..., :k]
     values = to_end(take_last(a, order), d)
     return np.ascontiguousarray(values), np.array(to_end(order, d), order="C")
+
+
+def _outermost(c: Any, k: int, largest: bool) -> Any:
+    """The indices of the k greatest (or smallest) elements of a vector, and of those equal to the last of them."""
+    if largest:
+        last = np.partition(c, len(c) - k)[len(c) - k]
+        return np.flatnonzero(~(c < last)) if last == last else np.arange(len(c))
+    last = np.partition(c, k - 1)[k - 1]
+    return np.flatnonzero(c <= last) if last == last else np.arange(len(c))
 
 
 topk = exact_out(
@@ -210,8 +232,12 @@ def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
         raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    order = order_of(np.moveaxis(input, d, -1), False)
-    return _picked_at(input, order[..., k - 1], d, keepdim)
+    a = _comparable(np.moveaxis(input, d, -1))
+    if n >= _PARTITION:
+        at = np.argpartition(a, k - 1, -1)[..., k - 1]
+    else:
+        at = order_of(a, False)[..., k - 1]
+    return _picked_at(input, at, d, keepdim)
 
 
 def _mode(input: Any, dim: int, keepdim: bool) -> Any:

@@ -227,13 +227,13 @@ def _unfold_backward(input: Any, shape: Ints, dimension: int, size: int, step: i
     return out
 
 
-unfold_adjoint = linear(
+unfold_backward = linear(
     "unfold_backward",
     _unfold_backward,
     lambda g, dimension, size, step: unfold(g, dimension, size, step),
     out_arg=False,
 )
-unfold = view_op("unfold", _unfold, lambda g, shape, *args: unfold_adjoint(g, shape, *args))
+unfold = view_op("unfold", _unfold, lambda g, shape, *args: unfold_backward(g, shape, *args))
 
 
 # ------------------------------------------------------------------ by strides
