@@ -223,7 +223,7 @@ def test_split(n: int, size: int, d: int) -> None:
 
 def test_parts_may_not_be_written() -> None:
     x = torch.ones(4, requires_grad=True) * 1
-    message = "Output 0 of SplitBackward0 is a view and is being modified inplace"
+    message = "Output 0 of Split is a view and is being modified inplace"
     with pytest.raises(RuntimeError, match=message):
         x.split(2)[0].mul_(2)
     with torch.no_grad():

@@ -20,7 +20,7 @@ METHODS = "argsort kthvalue mode msort sort topk"
 
 Ints = tuple[int, ...]
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
-_QUICK = 64  # from this length on, trying an unstable sort first pays
+_QUICK = range(64, 4097)  # the lengths for which trying an unstable sort first pays
 
 
 def _comparable(a: Any) -> Any:
@@ -37,12 +37,16 @@ def order_of(a: Any, descending: bool) -> Any:
 
 
 def _ascending(a: Any) -> Any:
-    if a.dtype.kind == "f" and a.dtype.itemsize > 2 and a.shape[-1] >= _QUICK:
-        order = a.argsort(-1)  # not stable but much faster; without equal elements that is all the same
-        values = take_last(a, order)
-        if not ((values[..., 1:] == values[..., :-1]).any() or np.isnan(values[..., -2]).any()):
-            return order
-    return a.argsort(-1, "stable")
+    n = a.shape[-1]
+    if not (a.dtype.kind == "f" and a.dtype.itemsize > 2 and n in _QUICK and a.size):
+        return a.argsort(-1, "stable")
+    rows = a.reshape(-1, n)
+    order = rows.argsort(-1)  # not stable but much faster; without equal elements that is all the same
+    values = take_last(rows, order)
+    unsure = (values[:, 1:] == values[:, :-1]).any(-1) | np.isnan(values[:, -2])
+    if unsure.any():
+        order[unsure] = rows[unsure].argsort(-1, "stable")
+    return order.reshape(a.shape)
 
 
 def to_end(a: Any, d: int) -> Any:
