@@ -20,6 +20,7 @@ from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes
 from ._describe import describe
+from ._exact import exact_out
 from .arithmetic import ZERO, zeros
 from .pointwise import sgn
 from .selection import where
@@ -180,6 +181,12 @@ def _check_parts(a: Any, b: Any) -> None:
         raise RuntimeError("tidu has no complex numbers of half precision (torch.complex32)")
 
 
+def _other_out(have: Any, want: Any) -> str:
+    return (
+        f"Expected object of scalar type {have.legacy} but got scalar type {want.legacy} for argument 'out'"
+    )
+
+
 def _assemble(real: Any, imag: Any) -> Any:
     _check_parts(real, imag)
     out = np.empty(broadcast_shapes(real.shape, imag.shape), _WHOLE[real.dtype])
@@ -188,6 +195,8 @@ def _assemble(real: Any, imag: Any) -> Any:
 
 
 def _polar(abs: Any, angle: Any) -> Any:
+    if abs.dtype == angle.dtype == np.float16:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     _check_parts(abs, angle)
     return _assemble(np.asarray(abs * np.cos(angle)), np.asarray(abs * np.sin(angle)))
 
@@ -211,6 +220,8 @@ polar = Op(
     {"abs": lambda t, out: t * sgn(out), "angle": lambda t, out: t * (out * 1j)},
 ).call
 
+exact_out(complex, _other_out)
+exact_out(polar, _other_out)
 describe(
     globals(),
     """

@@ -12,7 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import binary, elementwise, kind_of
 from ..core.inplace import inplace
 from ..core.op import Op
-from ..core.promote import FLOATS, SAME, Number, number
+from ..core.promote import FLOATS, SAME, Number, Policy, number
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._describe import describe
@@ -84,7 +84,9 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     if input.dtype.is_complex < value.dtype.is_complex:
-        raise RuntimeError("value cannot be converted to type " + c_word(input.dtype) + " without overflow")
+        raise RuntimeError(
+            f"value cannot be converted to type {_CONVERTED.get(input.dtype.name, input.dtype.name)} without overflow"
+        )
     return _fill_tensor.op, value  # type: ignore[attr-defined]
 
 
@@ -182,15 +184,19 @@ def _same_dtypes(name: str, d: Any, values: list[Any]) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-def _heaviside(x: Any, y: Any) -> Any:
-    return np.where(x == 0, y, x > 0).astype(x.dtype)
+def _heaviside(input: Any, values: Any) -> Any:
+    return np.where(input == 0, values, input > 0).astype(input.dtype)
 
 
 _no_heaviside = not_implemented("heaviside")
-heaviside = binary(
-    "heaviside", _heaviside, _no_heaviside, _no_heaviside, policy=refuse("", ""), node="NotImplemented", numbers=False
-)  # fmt: skip
-heaviside.op.policy.check = _same_dtypes  # type: ignore[attr-defined]
+heaviside = elementwise(
+    "heaviside",
+    _heaviside,
+    {"input": _no_heaviside, "values": _no_heaviside},
+    policy=Policy(check=_same_dtypes),
+    node="NotImplemented",
+    numbers=False,
+)
 
 
 def _copysign_rule(g: Any, x: Any, out: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.elementwise import erf as _erf
-from ..core.elementwise import elementwise, unary
+from ..core.elementwise import elementwise, kind_of, unary
 from ..core.inplace import apply_inplace
 from ._describe import describe
 from ._half import widened
@@ -142,9 +142,11 @@ _mvlgamma_op = elementwise(
 )  # fmt: skip
 
 
-def _dimension(p: int) -> int:
+def _dimension(input: Any, p: int) -> int:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if kind_of(input) == "c":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{input.dtype.legacy}'")
     return p
 
 
@@ -152,12 +154,12 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
     """The logarithm of the multivariate gamma function of dimension p,
     p (p - 1) / 4 * log(pi) + sum(lgamma(x - j / 2) for j in range(p)). Source: torch.mvlgamma.
     """
-    return _mvlgamma_op(input, _dimension(p), out=out)
+    return _mvlgamma_op(input, _dimension(input, p), out=out)
 
 
 def mvlgamma_(self: Any, p: int) -> Any:
     """In-place `mvlgamma`. Source: torch.Tensor.mvlgamma_."""
-    return apply_inplace(_mvlgamma_op.op, (self, _dimension(p)))  # type: ignore[attr-defined]
+    return apply_inplace(_mvlgamma_op.op, (self, _dimension(self, p)))  # type: ignore[attr-defined]
 
 
 # ------------------------------------------------------------------ Bessel functions
