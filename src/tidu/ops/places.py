@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..arrays.gather import add_rows
 from ..core.broadcast import sum_to
 from ..core.inplace import apply_inplace, inplace
@@ -20,6 +21,7 @@ from .splitting import unbind
 
 __all__ = [
     "argwhere", "masked_scatter", "masked_select", "nonzero", "nonzero_static", "put", "take",
+    "unravel_index",
 ]  # fmt: skip
 METHODS = "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take"
 
@@ -309,3 +311,22 @@ _nonzero_static_op = Op("nonzero_static", _nonzero_static)
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
     """`nonzero` with a given number of rows: cut off, or filled up with a value. Source: torch.nonzero_static."""
     return _nonzero_static_op.call(input, size, fill_value, out=out)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """Places in the flattened tensor as coordinates, a tensor for each dimension. Source: torch.unravel_index."""
+    if indices.dtype.category != dtypes.INTEGRAL:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if isinstance(shape, int):
+        shape = (shape,)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    found: list[Any] = []
+    step = 1
+    for n in reversed(shape):
+        found.append((indices.long() // step) % n)
+        step *= n
+    return tuple(reversed(found))

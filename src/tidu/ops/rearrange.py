@@ -14,13 +14,16 @@ from ._exact import exact_out
 from ._names import numpy_names
 from .dims import expand, unsqueeze
 from .shape import ints, named_ints, reshape, view
-from .windows import diagonal, diagonal_backward
+from .windows import as_strided, diagonal, diagonal_backward
 
 __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal_copy", "flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90",
     "tile", "tril", "triu",
 ]  # fmt: skip
-METHODS = "diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_"
+METHODS = (
+    "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile tril "
+    "tril_ triu triu_"
+)
 
 Ints = tuple[int, ...]
 
@@ -319,3 +322,23 @@ diag.op = diagonal_copy.op  # type: ignore[attr-defined]
 def diagflat(input: Any, offset: int = 0) -> Any:
     """The matrix with all elements on a diagonal. Source: torch.diagflat."""
     return diag_embed(reshape(input, (-1,)), offset)
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a value on the diagonal of a matrix, or of a cube of any rank. Source: torch.Tensor.fill_diagonal_.
+
+    **Arguments** wrap: begin anew below, after a row between, where the matrix is taller than wide.
+    """
+    shape, strides = tuple(self.shape), self.stride()  # type: ignore[attr-defined]
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step, length = sum(strides), min(shape)
+    as_strided(self, (length,), (step,)).fill_(fill_value)
+    height, width = shape[:2]
+    if wrap and len(shape) == 2 and height > width + 1:
+        rest = -(-height * width // (width + 1)) - length
+        start = self.storage_offset() + strides[0] * (width + 1)  # type: ignore[attr-defined]
+        as_strided(self, (rest,), (step,), start).fill_(fill_value)
+    return self

@@ -13,7 +13,7 @@ from ..core.op import Op
 from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
-from . import dims, shape, splitting, windows
+from . import complexes, dims, shape, splitting, windows
 from ._exact import exact_out
 from .arithmetic import not_implemented
 from .shape import ints
@@ -21,7 +21,7 @@ from .shape import ints
 __all__ = [
     "alias_copy", "as_strided_copy", "detach_copy", "expand_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
-    "unsqueeze_copy", "view_copy",
+    "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
 ]  # fmt: skip
 
 
@@ -76,6 +76,10 @@ def _no_way_back(needs: Any) -> Any:
     return not_implemented("detach_copy")(None)
 
 
+view_as_real_copy = _copying(complexes.view_as_real, "view_as_real_copy", "ViewAsRealBackward0_copy")
+view_as_complex_copy = _copying(
+    complexes.view_as_complex, "view_as_complex_copy", "ViewAsComplexBackward0_copy"
+)
 detach_copy = exact_out(
     Op("detach_copy", lambda input: input.copy(), vjp=_no_way_back, jvp="linear", node="NotImplemented").call
 )
