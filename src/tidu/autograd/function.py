@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import cast, sum_to
-from ..core.dispatch import interpreter_of
+from ..core.dispatch import Special
+from ..core.careful import trace
 from ..core.errors import explain
 from ..core.modes import no_grad, state
 from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from ..core.tensor import Inference, Tensor, tensor_of
-from ..core.views import IN_FUNCTION, attach_view, live_node
+from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
@@ -71,6 +72,7 @@ class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its methods."""
 
     _forward_cls: Any = None
+    saves_for_forward = False  # whether it is `jvp` that asks for what was saved
     avals: list[Any] | None
 
     def __init__(self) -> None:
@@ -85,6 +87,8 @@ class FunctionNode(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors saved by `save_for_backward`, checked to be as they were."""
+        if self.saves_for_forward and self.saved_for_forward is not None:
+            return tuple(self.saved_for_forward)
         if self._released:
             raise freed(self)
         if self._saved is None:
@@ -99,9 +103,8 @@ class FunctionNode(Node, FunctionCtx):
         return type(self).__name__
 
     def release(self) -> None:
-        if self._saved:
-            self._released = True
-            self._saved = None
+        self._released = True
+        self._saved = None
 
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         for s in self._saved or ():
@@ -131,6 +134,11 @@ class FunctionNode(Node, FunctionCtx):
                 "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
                 "backward mode AD."
             )
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                "of them."
+            )
         fn = cls.backward if cls.backward is not Function.backward else cls.vjp
         return fn(self, *gs)
 
@@ -149,7 +157,7 @@ class FunctionNode(Node, FunctionCtx):
             if meta is None:
                 if c is not None:
                     raise RuntimeError(
-                        f"function {self.name()} returned a gradient different from None at position {i + 1}, but the "
+                        f"function {self.name()} returned a gradient different than None at position {i + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
@@ -312,9 +320,11 @@ class Function(metaclass=_FunctionMeta):
         """Run `forward` on the arguments, recorded as one node."""
         if kwargs:
             args = _bind(cls, args, kwargs)
-        top = interpreter_of([a for a in args if isinstance(a, Tensor)])
-        if top is not None:
-            return top.process_function(cls, args)  # type: ignore[attr-defined]
+        special = [a for a in args if isinstance(a, Special)]
+        if special:
+            from .function_transforms import process
+
+            return process(cls, args, max(special, key=lambda v: v.level))
         return run(cls, args)[0]
 
 
@@ -324,7 +334,6 @@ def _bind(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     signature = inspect.signature(cls.forward)
     lead = () if cls.setup_context is not Function.setup_context else (None,)
     bound = signature.bind(*lead, *args, **kwargs)
-    bound.apply_defaults()
     return bound.args[len(lead) :]
 
 
@@ -343,18 +352,36 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
             output = cls.forward(ctx, *args)
     several = isinstance(output, tuple)
     outs = list(output) if several else [output]
-    for k, o in enumerate(outs):
-        if not isinstance(o, Tensor) and not several:
-            raise TypeError(f"{cls.__name__}Backward.forward: expected to return a Tensor or a tuple, got {type(o).__name__}") if o is not None else TypeError("forward returned None")  # fmt: skip
+    _check_dirty(ctx, inputs, outs)
     ctx.edges = tuple(edge_of(a) for a in inputs) if records else ()
     ctx._inputs = [(tuple(a.shape), a.dtype.np) if isinstance(a, Tensor) else None for a in args]
     ctx._outputs = [(tuple(o.shape), o.dtype.np) if isinstance(o, Tensor) else None for o in outs]
     if several:
         ctx.avals = [m or ((), None) for m in ctx._outputs]
     ctx.seq = next_seq()
+    if state.anomaly:
+        trace(ctx)
     outs = [_place(ctx, k, o, inputs, records) if isinstance(o, Tensor) else o for k, o in enumerate(outs)]
     _keep(ctx, outs, records)
     return (tuple(outs) if several else outs[0]), ctx
+
+
+def _check_dirty(ctx: Any, inputs: list[Tensor], outs: list[Any]) -> None:
+    for t in ctx.dirty_tensors or ():
+        if not _same(t, inputs):
+            import warnings
+
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+                "be passed to ctx.mark_dirty().",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif not _same(t, outs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace must all be outputs of the Function."
+            )
 
 
 def _same(t: Tensor, among: Any) -> bool:
@@ -369,6 +396,8 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
     free = _same(o, ctx.non_differentiable or ()) or o.dtype.category < 2
     if _same(o, dirty):
         if records and not free:
+            if o._node is True:
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             check_inplace(o, True)
             if o._view is not None and inputs[0] is not o:
                 raise RuntimeError("a view that is changed in place must be the first input of the Function")
@@ -394,7 +423,7 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
         o = t
     if o._view is not None:
         if any(i is o._view[0] or (i._view is not None and i._view[0] is o._view[0]) for i in inputs):
-            o._view = (o._view[0], o._view[1], IN_FUNCTION)
+            o._view = (o._view[0], o._view[1], IN_FUNCTION if ctx.avals is None else MULTI_OUTPUT)
         else:
             o._view = None
     o._node = ctx if ctx.avals is None else OutputEdge(ctx, k)
@@ -469,6 +498,9 @@ class _DelayedError(Node):
             o = _alias(t)
             o._node = OutputEdge(self, k)
             self.outputs.append(o)
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")

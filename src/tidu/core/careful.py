@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +18,23 @@ from .tensor import Tensor, tensor_of
 def recorded(node: Any, outs: Sequence[Tensor]) -> None:
     """What a new node needs in a careful mode: where it was made, and its saved values packed by hooks."""
     if state.anomaly:
-        node.metadata["traceback_"] = traceback.format_list(traceback.extract_stack(sys._getframe(2)))
+        trace(node)
     if state.saved_hooks:
         pack_saved(node)
+
+
+class _Running(threading.local):
+    node: Any = None  # the node that runs in anomaly mode
+
+
+_running = _Running()
+
+
+def trace(node: Any) -> None:
+    """Note where a node is made, and the node whose backward makes it."""
+    node.metadata["traceback_"] = traceback.format_list(traceback.extract_stack(sys._getframe(2)))
+    if _running.node is not None:
+        node.metadata["parent_"] = _running.node
 
 
 class Packed:
@@ -83,11 +98,14 @@ def pack_saved(node: Any) -> None:
 
 def apply_with_anomaly(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
     """Run a node, and raise if a cotangent that it makes is NaN."""
+    outer, _running.node = _running.node, node
     try:
         cots = node.apply(g, edges, raw)
-    except RuntimeError as e:
+    except Exception as e:
         _show_forward(node, e)
         raise
+    finally:
+        _running.node = outer
     if state.check_nan:
         for k, (e, c) in enumerate(zip(edges, cots, strict=False)):
             a = c._a if isinstance(c, Tensor) else c
@@ -117,3 +135,13 @@ def _show_forward(node: Node, error: BaseException) -> None:
             stacklevel=4,
         )
         error.add_note(f"  note: the forward call that made {node.name()}:\n{text}")
+    parent = node.metadata.get("parent_")
+    while parent is not None:
+        lines = parent.metadata.get("traceback_")
+        told = (
+            "No forward pass information available.\n"
+            if lines is None
+            else f"Traceback of forward call that induced the previous calculation:\n{''.join(lines)}"
+        )
+        warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. {told}", UserWarning, stacklevel=4)
+        parent = parent.metadata.get("parent_")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import dtypes
-from .modes import set_record
+from .modes import set_record, state
 from .tensor import NOWHERE, Tensor
 from .views import live_node
 
@@ -67,8 +67,13 @@ def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> Run
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_word(a.dtype)} {list(a.shape)}]{origin} is at version {cell[0]}; expected version {expected} instead. "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        + (
+            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+            if state.anomaly
+            else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
     )
     return explain(
         error,

@@ -149,6 +149,11 @@ class _Maps(threading.local):
 _maps = _Maps()
 
 
+def randomness_of(level: int) -> str:
+    """What random numbers shall do in the vmap of this level."""
+    return next((r for lv, _, r in _maps.stack if lv == level), "error")
+
+
 def _batched(x: Any, d: int | None, level: int) -> Any:
     if d is None:
         return x
