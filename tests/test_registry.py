@@ -339,6 +339,8 @@ def test_elementwise_integers(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elementwise_narrow_floats(name: str, dtype: str) -> None:
     d = getattr(tidu, dtype).np
+    if any(isinstance(a, np.ndarray) and a.dtype.kind == "c" for a in first_case(name)):
+        pytest.skip("the op is for complex numbers")
     args = tuple(a.astype(d) if is_float(a) else a for a in first_case(name))
     try:
         got = run(name, args)
