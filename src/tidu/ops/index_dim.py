@@ -14,6 +14,7 @@ from ..core.views import strides_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
+from ._indexed import indexed
 from ._names import numpy_names
 from ._write import write_part
 from .dims import expand
@@ -95,12 +96,43 @@ _index_select_op = Op(
     jvp={"input": lambda t, dim, index: index_select(t, dim, index)},
     tensors=("input", "index"),
 )
-index_select = apart_out(
+_index_select_call = apart_out(
     exact_out(
         _index_select_op.call,
         lambda have, want: "index_select(): self and result must have the same scalar type",
     )
 )
+
+
+def _by_index(input: Any, index: Any, dim: int) -> Any:
+    return _index_select_op.call(input, dim, index)
+
+
+_by_index.op = _index_select_op  # type: ignore[attr-defined]
+_index_select_now = indexed(
+    _by_index,
+    lambda a, k, dim: _index_select(a, dim, k),
+    lambda g, shape, k, dim: (_index_select_adjoint if g.__class__ is ndarray else index_select_adjoint)(
+        g, shape, dim, k
+    ),
+)
+
+
+def index_select(input: Any, dim: Any = None, index: Any = None, *, out: Any = None, **kw: Any) -> Any:
+    """The slices of a dimension that a vector of indices names. Source: torch.index_select.
+
+    >>> import tidu as torch
+    >>> torch.arange(6).view(2, 3).index_select(1, torch.tensor([2, 0]))
+    tensor([[2, 0],
+            [5, 3]])
+    """
+    if out is None and index is not None and not kw:
+        return _index_select_now(input, index, dim)
+    given = {k: v for k, v in (("dim", dim), ("index", index)) if v is not None}
+    return _index_select_call(input, out=out, **given, **kw)
+
+
+index_select.op = _index_select_op  # type: ignore[attr-defined]
 index_select_adjoint = Op(
     "index_select_backward",
     _index_select_adjoint,
@@ -150,7 +182,9 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
     n = input.shape[d] if input.ndim else 1
     reduces = name == "index_reduce_"
     if reduces and index.size and not n and input.ndim > 1:
-        raise IndexError(f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}")
+        raise IndexError(
+            f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}"
+        )
     try:
         if input.ndim < 2 or input.size or reduces:
             check_index(index, n, d)

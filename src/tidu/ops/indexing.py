@@ -546,10 +546,15 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                         a[plain] = value
                         self._v[0] += 1
                         return
-                elif kind is Tensor and value._a.dtype is a.dtype and value._v is not self._v:
-                    a[plain] = value._a
-                    self._v[0] += 1
-                    return
+                elif kind is Tensor and value._a.dtype is a.dtype:
+                    b = value._a
+                    if value._v is not self._v:
+                        a[plain] = b
+                        self._v[0] += 1
+                        return
+                    if key.__class__ is not Tensor and _same_place(a[plain], b):  # x[key] += v comes back here
+                        self._v[0] += 1
+                        return
             except (IndexError, ValueError, OverflowError):
                 pass
     if not isinstance(value, Tensor):
@@ -565,6 +570,11 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     write_part(_put, (view, indices, value, False), put_into)
 
 
+def _same_place(a: Any, b: Any) -> bool:
+    """Whether two arrays show the same memory in the same way."""
+    return a.shape == b.shape and a.strides == b.strides and pointer(a) == pointer(b)
+
+
 def _copy_into(view: Any, value: Any) -> None:
     shape, target = tuple(value.shape), tuple(view.shape)
     if shape != target and shape:
@@ -575,7 +585,7 @@ def _copy_into(view: Any, value: Any) -> None:
             value = reshape(value, shape[lead:])
         if shape[lead:] != target:
             value = value.expand(target)  # type: ignore[attr-defined]
-    if value._v is view._v and (value._a.shape, pointer(value._a)) != (view._a.shape, pointer(view._a)):
+    if value._v is view._v and not _same_place(value._a, view._a):
         refuse_overlap(view, (value,), whole=True)
     view.copy_(value)  # type: ignore[attr-defined]
 
