@@ -256,7 +256,7 @@ def run(kernel: Any, numbers: Any, n_scratch: int, p: Array, g: Array, states: S
     if arrays[0].ndim == 1 and arrays[0].size > BLOCK:
         _in_blocks(kernel, numbers, [], arrays, n_scratch)
     else:
-        kernel(numbers, [np.empty_like(p) for _ in range(n_scratch)], *arrays)
+        kernel(numbers, [np.empty_like(arrays[0]) for _ in range(n_scratch)], *arrays)
 
 
 def _in_blocks(
