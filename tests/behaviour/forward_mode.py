@@ -57,7 +57,7 @@ def with_reverse(torch: Any) -> None:
         print(moved)
         print(torch.autograd.grad(moved, x, retain_graph=True))
         (g,) = torch.autograd.grad(y, x, create_graph=True)
-        print(fw.unpack_dual(g).primal, fw.unpack_dual(g).tangent)
+        print(fw.unpack_dual(g).primal.detach(), fw.unpack_dual(g).tangent.detach())
 
 
 def several_outputs(torch: Any) -> None:
@@ -175,8 +175,8 @@ def modules(torch: Any) -> None:
         linear.bias.zero_()
     with fw.dual_level():
         d = fw.make_dual(torch.ones(1, 2), torch.tensor([[1.0, 10.0]]))
-        print(fw.unpack_dual(linear(d)).tangent)
+        print(fw.unpack_dual(linear(d)).tangent.detach())
         out = torch.func.functional_call(
             linear, {"weight": fw.make_dual(linear.weight, torch.ones(1, 2)), "bias": linear.bias}, (torch.ones(1, 2),)
         )
-        print(fw.unpack_dual(out).tangent)
+        print(fw.unpack_dual(out).tangent.detach())

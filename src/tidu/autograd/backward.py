@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import engine, levels
 from ..core.batch import CannotBatch, materialize as values_of, wrap
+from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.hooks import as_edge, retain_grad
 from ..core.modes import state
@@ -45,7 +46,7 @@ def _make_grads(
         elif g is None:
             if not isinstance(out, Tensor):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if live_node(out) is None:
+            if not isinstance(out, Special) and live_node(out) is None:
                 made.append(None)  # the error about it comes from the caller
                 continue
             if out.numel() != 1:  # type: ignore[attr-defined]
@@ -223,6 +224,8 @@ def grad(
         raise RuntimeError(f"got {len(outs)} tensors and {len(given)} gradients")
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outs, given, create_graph, is_grads_batched)
+    if any(isinstance(v, Special) for v in (*outs, *ins, *grads)):
+        return _of_special(outs, ins, grads, create_graph, allow_unused, materialize_grads)
     roots = _roots(outs, grads)
     edges = []
     for t in ins:
@@ -239,6 +242,31 @@ def grad(
     return _collect(got, edges, ins, allow_unused, materialize_grads)
 
 
+def _of_special(
+    outs: Sequence[Any], ins: Sequence[Any], grads: Sequence[Any], create_graph: bool, allow_unused: bool, materialize: bool
+) -> tuple[Any, ...]:
+    """Gradients of values of a transform."""
+    from ..func.transforms import pull_back
+
+    got = pull_back(outs, ins, grads, create_graph)
+    result = []
+    for i, (g, x) in enumerate(zip(got, ins, strict=True)):
+        if g is None and not allow_unused:
+            raise _unused(i)
+        result.append(x.new_zeros(tuple(x.shape)) if g is None and materialize else g)
+    return tuple(result)
+
+
+def _unused(i: int) -> RuntimeError:
+    return explain(
+        RuntimeError(
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "
+            "this is the desired behavior."
+        ),
+        "the outputs do not depend on it: allow_unused=True gives None for it, materialize_grads=True zeros.",
+    )
+
+
 def _collect(
     got: dict[Any, Any], edges: Sequence[Any], ins: Sequence[Any], allow_unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
@@ -247,14 +275,7 @@ def _collect(
         g = engine.captured_for(got, edge)
         if g is None:
             if not allow_unused:
-                raise explain(
-                    RuntimeError(
-                        f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                        "allow_unused=True if this is the desired behavior."
-                    ),
-                    "the outputs do not depend on it: allow_unused=True gives None for it, materialize_grads=True "
-                    "zeros.",
-                )
+                raise _unused(i)
             if materialize:
                 g = t.new_zeros(tuple(t.shape))
         result.append(g)

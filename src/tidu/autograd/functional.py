@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.dispatch import Special
 from ..core.modes import enable_grad, state
 from ..core.tensor import Tensor
 from .backward import grad as _grad
@@ -35,13 +36,18 @@ def _as_tuple(x: Any, arg: str, fn: str) -> tuple[bool, tuple[Any, ...]]:
 
 def _prepare(inputs: Sequence[Tensor], create_graph: bool, need_graph: bool) -> tuple[Any, ...]:
     """Inputs that the function may be differentiated at: views of the given ones when a graph is wanted, else leaves."""
+    if any(isinstance(x, Special) for x in inputs):
+        from ..func.transforms import batch_levels, fresh, spread
+
+        batches = batch_levels(inputs)
+        return tuple(fresh(spread(x, batches)) for x in inputs)
     made = []
     for x in inputs:
         if create_graph:
             made.append(x.view_as(x))  # type: ignore[attr-defined]
         else:
             made.append(x.detach().requires_grad_(need_graph))  # type: ignore[attr-defined]
-        if create_graph and not made[-1].requires_grad:
+        if create_graph and need_graph and not made[-1].requires_grad:
             made[-1] = x.detach().requires_grad_(need_graph)  # type: ignore[attr-defined]
     return tuple(made)
 
@@ -75,16 +81,32 @@ def _check_v(v: Any, other: Sequence[Any], is_other_tuple: bool) -> None:
 
 
 def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
+    """In strict mode everything must depend on the inputs."""
     if not strict:
         return
     for i, o in enumerate(outs):
-        if not o.requires_grad:
-            if stage == "outputs":
-                raise RuntimeError(
-                    f"Output {i} of the user-provided function does not require gradients. The outputs must be computed "
-                    "in a differentiable manner from the input when running in strict mode."
-                )
-            raise RuntimeError(f"The {stage} of the user-provided function does not require gradients in strict mode.")
+        if o is None:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+            )
+        if o.requires_grad:
+            continue
+        if stage == "outputs":
+            raise RuntimeError(
+                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                "differentiable manner from the input when running in strict mode."
+            )
+        if stage == "grad_inputs":
+            raise RuntimeError(
+                f"The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is "
+                "not allowed in strict mode."
+            )
+        raise RuntimeError(
+            f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
+            "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+            "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+            "example)."
+        )
 
 
 def _grads(
@@ -180,7 +202,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         _strict_outputs(outs, "outputs", strict)
         weights = tuple(o.new_zeros(tuple(o.shape)).requires_grad_() for o in outs)
         back = _grads(outs, ins, weights, create_graph=True)
-        _strict_outputs([g for g in back if g is not None], "gradient of the outputs", False)
+        _strict_outputs(back, "grad_inputs", strict)
         got = _grads(back, weights, vs, create_graph=create_graph)
         got = _fill(got, outs, strict, create_graph, "back_trick")
     return _unpack(is_out, _finish(outs, create_graph)), _unpack(is_out, _finish(got, create_graph))
@@ -224,8 +246,7 @@ def _hessian_product(
         _scalar(outs, is_out, name)
         _strict_outputs(outs, "outputs", strict)
         jac = _grads(outs, ins, create_graph=True)
-        if strict:
-            _fill(jac, ins, True, False, "back")
+        _strict_outputs(jac, "jacobian", strict)
         if name == "vhp":
             got = _grads(jac, ins, vs, create_graph=create_graph)
             got = _fill(got, ins, strict, create_graph, "double_back")
@@ -275,7 +296,10 @@ def jacobian(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
                 "Please either set `strict=False` or `vectorize=False`."
             )
-        jac = tuple(_rows(i, o, ins, create_graph, strict) for i, o in enumerate(outs))
+        if vectorize:
+            jac = _rows_at_once(outs, ins, create_graph)
+        else:
+            jac = tuple(_rows(i, o, ins, create_graph, strict) for i, o in enumerate(outs))
     return _unpack((is_out, is_in), _finish(jac, create_graph))
 
 
@@ -308,8 +332,30 @@ def _rows(i: int, out: Any, ins: Sequence[Any], create_graph: bool, strict: bool
     return tuple(made)
 
 
+def _rows_at_once(outs: Sequence[Any], ins: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
+    """All Jacobians by one backward pass, a batch of the one-hot cotangents of all outputs."""
+    from ..func.transforms import _basis, _split
+
+    live = [k for k, o in enumerate(outs) if o.requires_grad and o.nelement()]
+    basis = _basis([outs[k] for k in live]) if live else []
+    got: Sequence[Any] = [None] * len(ins)
+    if live:
+        got = _grad(
+            [outs[k] for k in live], ins, basis, retain_graph=True, create_graph=create_graph, allow_unused=True,
+            is_grads_batched=True,
+        )  # fmt: skip
+    columns = [None if g is None else dict(zip(live, _split(g, [outs[k] for k in live], 0), strict=True)) for g in got]
+    return tuple(
+        tuple(
+            x.new_zeros((*o.shape, *x.shape)) if column is None or k not in column else column[k]
+            for x, column in zip(ins, columns, strict=True)
+        )
+        for k, o in enumerate(outs)
+    )
+
+
 def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
-    """By columns: one forward pass with a one-hot tangent for every element of every input."""
+    """By columns: one forward pass, a batch of the one-hot tangents of all inputs."""
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
@@ -319,38 +365,26 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
         )
-    from ..ops.joining import stack
-    from ..core import forward, levels
+    from ..func.transforms import _basis, _split, jvp, vmap
 
     is_in, ins = _as_tuple(inputs, "inputs", "jacobian")
-    is_out, shapes, columns = False, None, []
-    for k, x in enumerate(ins):
-        per_input: list[Any] = []
-        for j in range(x.nelement()):
-            t = x.new_zeros(tuple(x.shape))
-            t.reshape((-1,))[j] = 1
-            level = levels.enter()
-            try:
-                args = [forward.make_dual(v, t, level) if i == k else v for i, v in enumerate(ins)]
-                is_out, outs = _as_tuple(func(*args), "outputs of the user-provided function", "jacobian")
-                tangents = [
-                    o.tangent if isinstance(o, forward.Dual) and o.level == level else o.new_zeros(tuple(o.shape))
-                    for o in outs
-                ]
-            finally:
-                levels.leave(level)
-            shapes = [tuple(o.shape) for o in outs]
-            per_input.append(tangents)
-        columns.append(per_input)
-    assert shapes is not None
-    jac = tuple(
-        tuple(
-            stack([t[i] for t in per_input], -1).reshape((*shape, *x.shape))
-            for per_input, x in zip(columns, ins, strict=True)
-        )
-        for i, shape in enumerate(shapes)
-    )
-    return _unpack((is_out, is_in), jac)
+    is_out = False
+
+    def push(*tangents: Any) -> Any:
+        def tupled(*args: Any) -> Any:
+            nonlocal is_out
+            is_out, outs = _as_tuple(func(*args), "outputs of the user-provided function", "jacobian")
+            return outs
+
+        return jvp(tupled, ins, tangents)[1]
+
+    moved = vmap(push)(*_basis(ins))
+    jac = [
+        [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(_split(m, ins, 0), ins, strict=True)]
+        for m in moved
+    ]
+    rows = [row if is_in else row[0] for row in jac]  # lists, as PyTorch has them here
+    return (rows if is_in else tuple(rows)) if is_out else rows[0]
 
 
 def hessian(
@@ -379,9 +413,8 @@ def hessian(
         return out.squeeze()  # type: ignore[attr-defined]
 
     def gradient(*args: Any) -> Any:
-        if outer_jacobian_strategy == "forward-mode":
-            args = tuple(x.detach().requires_grad_() if not x.requires_grad else x for x in args)
         jac = jacobian(ensure_single, args, create_graph=True)
+        _strict_outputs(jac, "jacobian", strict)
         return jac if is_in else jac[0]
 
     result = jacobian(

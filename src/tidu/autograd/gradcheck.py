@@ -186,7 +186,9 @@ def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     return bool(np.allclose(a, b, rtol, atol, equal_nan=True))
 
 
-def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any) -> str:
+def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any, like: Any = None) -> str:
+    if like is not None and np.asarray(numerical).dtype.kind == like.dtype.kind:
+        analytical, numerical = np.asarray(analytical).astype(like.dtype), np.asarray(numerical).astype(like.dtype)
     return (
         f"{kind} for output {k} with respect to input {i},\n"
         f"numerical:{tensor_of(np.asarray(numerical))!r}\nanalytical:{tensor_of(np.asarray(analytical))!r}\n"
@@ -284,7 +286,7 @@ def _gradcheck(
 def _explained(kind: str, i: int, k: int, a: Any, n: Any, outs: Sequence[Any], ins: Sequence[Any]) -> str:
     a = a[..., 0] + 1j * a[..., 1] if a.ndim == 3 else a
     n = n[..., 0] + 1j * n[..., 1] if n.ndim == 3 else n
-    return _mismatch(kind, i, k, a, n)
+    return _mismatch(kind, i, k, a, n, outs[k]._a)
 
 
 def _no_output_depends(func: Any, inputs: Any, eps: float) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes
 from ..shapes import Size
 from .broadcast import cast, expand_to
@@ -19,7 +21,8 @@ from .modes import set_record
 from .node import edge_of
 from .op import Op, Reader
 from .parameters import names_of
-from .tensor import Tensor, new, raw
+from .tensor import Tensor, new, raw, tensor_of
+from .views import geometry, offset_in, storage_of, window
 
 
 class Dual(Special):
@@ -155,13 +158,34 @@ def make_dual(primal: Any, tangent: Any, level: int) -> Any:
 
 
 def become_dual(x: Tensor, tangent: Any, level: int) -> None:
-    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it."""
+    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. If it is a view, its base
+    becomes one too, and the tangent a view of the base's."""
+    tangent = tangent.clone()
+    if x._view is not None and x._view[0].__class__ is Tensor:
+        base = x._view[0]
+        low = offset_in(base._a, storage_of(base._a))
+        whole, (size, stride, offset) = _laid_out(base), geometry(x._a, storage_of(base._a))
+        _turn(base, whole.as_strided(*geometry(whole._a, storage_of(whole._a))), level)
+        part = base.tangent.as_strided(size, stride, offset - low)
+        part.copy_(tangent)
+        tangent = part
+    _turn(x, tangent, level)
+
+
+def _laid_out(base: Tensor) -> Any:
+    """Zeros that lie in memory as a tensor does."""
+    a = base._a
+    reach = 0 if not a.size else 1 + sum((n - 1) * s for n, s in zip(a.shape, geometry(a, a)[1], strict=True))
+    return tensor_of(window(np.zeros(reach, a.dtype), a.shape, geometry(a, a)[1], 0))
+
+
+def _turn(x: Tensor, tangent: Any, level: int) -> None:
     primal = new(Tensor)
     for slot in ("_a", "_node", "_v", "_view", "_grad", "_extra"):
         setattr(primal, slot, getattr(x, slot))
     del x._a
     x.__class__ = Dual
-    x.__dict__.update(primal=primal, tangent=tangent.clone(), level=level)
+    x.__dict__.update(primal=primal, tangent=tangent, level=level)
 
 
 def _is_dual(v: Any, level: int) -> bool:
