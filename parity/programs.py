@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from .bridge import Side, tensors_in
-from .compare import Raised
+from .compare import TOLERANCES, Raised
 from .transplant import Transplant
 
 
@@ -152,7 +152,7 @@ def pairing_by_forward(bench: Bench, sample: Any) -> Any:
         found = [fwd.unpack_dual(processed[i]).tangent for i in kept]
         arrays = [bench.side.array(t) if t is not None else 0.0 for t in found]
     total = sum(np.vdot(c, np.broadcast_to(a, c.shape)).real for c, a in zip(cotangents, arrays, strict=True))
-    return float(total), []
+    return [float(total), coarsest(bench, outs)], []
 
 
 def pairing_by_reverse(bench: Bench, sample: Any) -> Any:
@@ -168,7 +168,14 @@ def pairing_by_reverse(bench: Bench, sample: Any) -> Any:
     rng = np.random.default_rng(11)
     tangents = [bench.side.array(bench.side.noise_like(t, rng)) for t in leaves]
     arrays = [bench.side.array(g) if g is not None else None for g in grads]
-    return float(sum(np.vdot(g, t).real for g, t in zip(arrays, tangents, strict=True) if g is not None)), []
+    total = sum(np.vdot(g, t).real for g, t in zip(arrays, tangents, strict=True) if g is not None)
+    return [float(total), coarsest(bench, outs)], []
+
+
+def coarsest(bench: Bench, outs: Any) -> str:
+    """The least precise dtype among the outputs: a pairing is right to no more digits."""
+    names = [bench.side.dtype_name(t) for t in outs]
+    return max(names, key=lambda name: TOLERANCES.get(name, (0.0, 0.0))[0])
 
 
 def _processed(bench: Bench, sample: Any, first: Any, args: Any, kwargs: Any) -> list[Any]:
@@ -258,6 +265,25 @@ def _retained(nodes: list[Any]) -> dict[int, int]:
             found[array.__array_interface__["data"][0]] = array.nbytes
         nodes.extend(after for after, _ in node.next_functions)
     return found
+
+
+def value_of_picks(bench: Bench, sample: Any) -> Any:
+    """`value` with the elements that indices point at in place of the indices: among equal ones any will do."""
+    name = bench.entry.name
+    place = 1 if name in ("topk", "kthvalue") else 0
+    dim = sample.kwargs.get("dim", sample.args[place] if len(sample.args) > place else -1)
+    out, tensors = value(bench, sample)
+    if bench.side.is_tensor(out):
+        out = (out,)
+    first = bench.side.array(tensors[0])
+    indices = bench.side.array(out[-1])
+    if first.ndim:
+        lost = indices.ndim < first.ndim
+        picked = np.take_along_axis(first, np.expand_dims(indices, dim) if lost else indices, dim)
+        picked = picked.squeeze(dim) if lost else picked
+    else:
+        picked = first
+    return [*out[:-1], bench.side.dtype_name(out[-1]), picked.astype(complex).tolist()], tensors
 
 
 OUT_KINDS = ("right", "wrong shape", "strided", "other dtype", "wider dtype", "requires grad")

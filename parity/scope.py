@@ -69,6 +69,10 @@ NO_VALUES = {
 # `output_process_fn_grad`, which removes the freedom.
 GAUGE = {"svd", "linalg.svd", "linalg.eig", "linalg.eigh", "svd_lowrank", "pca_lowrank", "linalg.eigvals"}
 
+# Which of several equal elements these point at depends, in PyTorch, on the machine's vector instructions and on the
+# C++ library's partitions: in dtypes that have many equal elements the elements are compared, not their places.
+PICKS = {"sort", "argsort", "topk", "kthvalue", "mode"}
+
 # How much wider than the dtype's usual tolerance an entry's results may be.
 TOLERANCE_SCALE: dict[str, float] = {
     "logcumsumexp": 20,  # PyTorch's forward mode loses half of the digits

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.inplace import resize, write_out
 from ..core.tensor import Tensor
-from .matmul import bmm
+from ..shapes import normalize_dim
+from .arithmetic import mul
+from .matmul import bmm, dot, mm, unsafe_view
 from .shape import permute, reshape, view
 
-__all__ = ["einsum", "tensordot"]
+__all__ = ["einsum", "inner", "kron", "tensordot"]
+METHODS = "inner kron"
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -65,9 +69,9 @@ def _parse(equation: str, operands: list[Any]) -> tuple[list[list[str]], list[st
     left, arrow, right = equation.replace(" ", "").partition("->")
     words = left.split(",")
     if len(words) > len(operands):
-        raise ValueError("einsum(): fewer operands were provided than specified in the equation")
+        raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
     if len(words) < len(operands):
-        raise ValueError("einsum(): more operands were provided than specified in the equation")
+        raise RuntimeError("einsum(): more operands were provided than specified in the equation")
     inputs: list[list[str]] = []
     widest = 0
     for i, (word, x) in enumerate(zip(words, operands, strict=True)):
@@ -148,6 +152,8 @@ def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -
     n_out = len(output)
     last = {c: max(k for k, labels in enumerate(inputs) if c in labels) for c in order[n_out:]}
     result = full[0]
+    if len(full) == 1:
+        return result.sum(list(range(n_out, len(order)))) if len(order) > n_out else result
     gone = [order.index(c) for c, k in last.items() if k == 0]
     if gone:
         result = result.sum(gone, keepdim=True)
@@ -171,14 +177,11 @@ def _align(x: Any, labels: list[str], order: list[str]) -> Any:
                 )
             x = x.diagonal(0, a, b).movedim(-1, a)
             del labels[b]
-    present = [c for c in order if c in labels]
-    where = [labels.index(c) for c in present]
-    if where != list(range(len(where))):
-        x = permute(x, tuple(where))
-    for i, c in enumerate(order):
+    for c in order:
         if c not in labels:
-            x = x.unsqueeze(i)
-    return x
+            x = x.unsqueeze(-1)
+            labels.append(c)
+    return permute(x, tuple(labels.index(c) for c in order))
 
 
 def _pair(x: Any, y: Any, summed: list[int]) -> Any:
@@ -233,25 +236,41 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         da, db = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(da) != len(db):
         raise RuntimeError("both dimension lists should have same length")
-    da, db = [d % a.ndim for d in da], [d % b.ndim for d in db]
-    for p, q in zip(da, db, strict=True):
+    given = (range(-dims, 0), db) if isinstance(dims, int) else (da, db)  # as the message names them
+    da, db = [normalize_dim(d, a.ndim) for d in da], [normalize_dim(d, b.ndim) for d in db]
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    for p, q, i, j in zip(da, db, given[0], given[1], strict=True):
         if a.shape[p] == 1:
-            b = b.sum(q, keepdim=True)
+            b = b.sum(q, keepdim=True, dtype=b.dtype)
         elif b.shape[q] == 1:
-            a = a.sum(p, keepdim=True)
+            a = a.sum(p, keepdim=True, dtype=a.dtype)
         elif a.shape[p] != b.shape[q]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a.shape[p]} in dim {p} and second has size "
-                f"{b.shape[q]} in dim {q}"
+                f"contracted dimensions need to match, but first has size {a.shape[p]} in dim {i} and second has size "
+                f"{b.shape[q]} in dim {j}"
             )
     fa, fb = [d for d in range(a.ndim) if d not in da], [d for d in range(b.ndim) if d not in db]
     n = 1
     for d in da:
         n *= a.shape[d]
-    x = reshape(permute(a, (*fa, *da)), (-1, n) if a.numel() else (_count(a, fa), n))
-    y = reshape(permute(b, (*db, *fb)), (n, -1) if b.numel() else (n, _count(b, fb)))
-    r = reshape(x.mm(y), (*[a.shape[d] for d in fa], *[b.shape[d] for d in fb]))
-    return r if out is None else out.copy_(r)
+    rows, columns = _count(a, fa), _count(b, fb)
+    x, y = permute(a, (*fa, *da)), permute(b, (*db, *fb))
+    if rows == columns == 1:
+        r = dot(reshape(x, (n,)), reshape(y, (n,)))
+    else:
+        r = mm(reshape(x, (rows, n)), reshape(y, (n, columns)))
+    r = reshape(r, (*[a.shape[d] for d in fa], *[b.shape[d] for d in fb]))
+    if out is None:
+        return r
+    if out.dtype is not r.dtype:
+        raise RuntimeError(
+            f"tensordot: Expected the output tensor to have dtype {r.dtype.legacy}, but got an output tensor with dtype "
+            f"{out.dtype.legacy}"
+        )
+    if tuple(out.shape) != tuple(r.shape):
+        resize(out, tuple(r.shape))
+    return out.copy_(r)
 
 
 def _count(x: Any, dims: list[int]) -> int:
@@ -259,3 +278,34 @@ def _count(x: Any, dims: list[int]) -> int:
     for d in dims:
         n *= x.shape[d]
     return n
+
+
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The sum of products over the last dimensions of both. Source: torch.inner."""
+    _tensors("inner", input, other)
+    if input.ndim == 0 or other.ndim == 0:
+        return mul(input, other, out=out)
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    return tensordot(input, other, ([-1], [-1]), out)
+
+
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product. Source: torch.kron."""
+    _tensors("kron", input, other)
+    n = max(input.ndim, other.ndim)
+    p = (1,) * (n - input.ndim) + tuple(input.shape)
+    q = (1,) * (n - other.ndim) + tuple(other.shape)
+    x = reshape(input, tuple(d for s in p for d in (s, 1)))
+    y = reshape(other, tuple(d for s in q for d in (1, s)))
+    r = unsafe_view(x * y, tuple(a * b for a, b in zip(p, q, strict=True)))
+    return r if out is None else write_out(mul.op, r._a, out, r.requires_grad)
+
+
+def _tensors(name: str, input: Any, other: Any) -> None:
+    for position, (word, x) in enumerate((("input", input), ("other", other)), 1):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type(x).__name__}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.broadcast import cast_op
+from ..core.broadcast import cast, cast_op
 from ..core.linear import linear
 from ..core.tensor import Inference, Tensor, new, raw
 from ..core.viewing import shaped_op
@@ -90,7 +90,16 @@ class _Format:
     name = "contiguous_format"
 
 
+class _ChannelsLast:
+    name = "channels_last"
+
+
+class _ChannelsLast3d:
+    name = "channels_last_3d"
+
+
 _CONTIGUOUS = _Format()
+_LAST = _ChannelsLast(), _ChannelsLast3d()
 
 
 def detach(input: Any) -> Tensor:
@@ -168,11 +177,32 @@ def to(self: Any, *args: Any, **kw: Any) -> Any:
         if d.__class__ is str and d == "cpu":
             return self
     d, copy, memory_format = _parse_to(args, dict(kw))
-    x = self if d is None else convert(self, d)
-    if memory_format is not None and memory_format.name != "preserve_format":
-        y = contiguous(x, memory_format)
-        return clone(y, memory_format=memory_format) if copy and y is self else y
-    return clone(x) if copy and x is self else x
+    if memory_format is None or memory_format.name == "preserve_format":
+        if copy and (d is None or d is self.dtype):
+            return cast_op(self, self.dtype.np)
+        return self if d is None else convert(self, d)
+    return _to_format(self, d or self.dtype, copy, memory_format)
+
+
+def _to_format(x: Any, d: Dtype, copy: bool, memory_format: Any) -> Any:
+    """The tensor in a dtype and a layout; itself if it has the dtype and counts as being of that layout."""
+    if d is x.dtype and not copy:
+        a = numbers_of(x, "to")
+        last = next((f for f in _LAST if in_format(a, f)), _CONTIGUOUS)
+        if last.name == memory_format.name:
+            return x
+    _warn_of_lost_parts(x.dtype, d)
+    return _to_copy(x, d.np, memory_format)
+
+
+_to_copy = linear(
+    "to_copy",
+    lambda input, dtype, memory_format: _in_format(
+        input if input.dtype == dtype else cast_array(input, dtype), memory_format
+    ),
+    lambda g, input_dtype: cast(g, input_dtype),
+    out_arg=False,
+)
 
 
 def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, bool, Any]:
@@ -216,14 +246,19 @@ _warned = False
 
 def convert(x: Any, d: Dtype) -> Any:
     """A tensor in another dtype, recorded; itself if it has it."""
-    global _warned
     have = x.dtype
     if have is d:
         return x
+    if have.category == dtypes.COMPLEX:
+        _warn_of_lost_parts(have, d)
+    return cast_op(x, d.np)
+
+
+def _warn_of_lost_parts(have: Dtype, d: Dtype) -> None:
+    global _warned
     if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
         _warned = True
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
-    return cast_op(x, d.np)
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
 
 
 def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
@@ -268,8 +303,9 @@ def type_as(self: Any, other: Any) -> Any:
 
 def _converter(d: Dtype, name: str) -> Any:
     def method(self: Any, memory_format: Any = None) -> Any:
-        x = convert(self, d)
-        return x if memory_format is None else to(x, memory_format=memory_format)
+        if memory_format is None or memory_format.name == "preserve_format":
+            return convert(self, d)
+        return _to_format(self, d, False, memory_format)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {d!r}; itself if it is. Source: torch.Tensor.{name}."

@@ -10,20 +10,21 @@ from .. import dtypes
 from ..arrays import matmul as kernels
 from ..core.broadcast import sum_to
 from ..core.elementwise import F32, F64, conj
+from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
-from ..core.tensor import Tensor, dtype_word
-from ..shapes import broadcast_shapes
-from ._exact import exact_out
+from ..core.tensor import Tensor
+from ..shapes import broadcast_shapes, normalize_dim
+from ._exact import c_word, exact_out
 from .arithmetic import mul
-from .shape import reshape, t
+from .shape import reshape
 
 __all__ = [
-    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "dot", "ger", "inner", "kron", "matmul",
-    "mm", "mv", "outer", "vdot",
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "dot", "ger", "matmul", "mm",
+    "mv", "outer", "vdot",
 ]  # fmt: skip
-METHODS = "addbmm addmm addmv addr baddbmm bmm dot ger inner kron matmul mm mv outer vdot"
-INPLACE = "addbmm addmm addmv addr baddbmm"
+METHODS = "addbmm addbmm_ addmm addmv addr baddbmm bmm dot ger matmul mm mv outer vdot"
+INPLACE = "addmm addmv addr baddbmm"
 
 ndarray = np.ndarray
 _multiply = kernels.mm
@@ -36,7 +37,7 @@ def H(x: Any) -> Any:
 
 def _same_dtype(a: Any, b: Any) -> None:
     if a.dtype is not b.dtype and a.dtype != b.dtype:
-        x, y = (dtype_word(dtypes.from_numpy(v.dtype)) for v in (a, b))
+        x, y = (c_word(dtypes.from_numpy(v.dtype)) for v in (a, b))
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
 
 
@@ -227,22 +228,25 @@ def _matmul(input: Any, other: Any) -> Any:
         if m == 1:
             return unsafe_view(mv(rows, other), tuple(input.shape[:-1]))
         return unsafe_view(mm(rows, other), (*input.shape[:-1], other.shape[1]))
-    if n <= 2:
+    if n == 1 or (n == 2 and input.requires_grad):
         other_t = other.mT
         if n == 1:
             rows = reshape(other_t, (_rows(other_t), other_t.shape[-1]))
             return unsafe_view(mv(rows, input), (*other.shape[:-2], other.shape[-1]))
         return _matmul(other_t, input.t()).mT.contiguous()
+    if n == 3 == m:  # one matrix for the whole batch: its gradient is a product too, not a sum of many
+        if other.shape[0] == 1 != input.shape[0] and other.requires_grad:
+            return _matmul(input, other.squeeze(0))
+        if input.shape[0] == 1 != other.shape[0] and input.requires_grad:
+            return _matmul(input.squeeze(0), other)
     lead = broadcast_shapes(tuple(input.shape[:-2]), tuple(other.shape[:-2]))
-    a = input if n > 1 else input.unsqueeze(0)
-    p, q = tuple(a.shape[-2:]), tuple(other.shape[-2:])
+    p, q = tuple(input.shape[-2:]), tuple(other.shape[-2:])
     count = 1
     for d in lead:
         count *= d
-    x = reshape(a.expand((*lead, *p)), (count, *p))
+    x = reshape(input.expand((*lead, *p)), (count, *p))
     y = reshape(other.expand((*lead, *q)), (count, *q))
-    r = unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
-    return r if n > 1 else r.squeeze(-2)
+    return unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
 
 
 def _rows(x: Any) -> int:
@@ -415,6 +419,7 @@ addr = _added(
 
 def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
+    normalize_dim(2, batch2.ndim)  # the shape that the input is to have is looked at first
     return _combine(input, _batches(batch1, batch2, "baddbmm"), beta, alpha)
 
 
@@ -427,6 +432,7 @@ baddbmm = _added(
 
 def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * sum over the batch of batch1 @ batch2. Source: torch.addbmm."""
+    normalize_dim(2, batch2.ndim)
     p = _batches(batch1, batch2, "addmm_impl_cpu_")
     return _combine(input, np.add.reduce(p, 0, p.dtype) if p.dtype.kind in "iu" else p.sum(0), beta, alpha)
 
@@ -442,6 +448,19 @@ addbmm = _added(
     lambda g, y, alpha: scaled(batched_product(_expand(g, y.shape[0]), H(y)), alpha),
     lambda g, x, alpha: scaled(batched_product(H(x), _expand(g, x.shape[0])), alpha),
 )  # fmt: skip
+_addbmm_inplace = inplace(addbmm.op)
+
+
+def addbmm_(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """In-place `addbmm`. A tensor that broadcasts to the product takes its shape. Source: torch.Tensor.addbmm_."""
+    batches = isinstance(self, Tensor) and batch1.ndim == 3 == batch2.ndim
+    if not batches or self._view is not None or tuple(self.shape) == (batch1.shape[1], batch2.shape[2]):
+        return _addbmm_inplace(self, batch1, batch2, beta=beta, alpha=alpha)
+    r = addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+    check_inplace(self, r.requires_grad, overlapping=True)
+    self._a, self._node = r._a, r._node
+    self._v[0] += 1
+    return self
 
 
 for _op in (mm, bmm, mv, addmm, addmv, baddbmm, addbmm):
@@ -451,32 +470,6 @@ for _op in (dot, vdot):
 
 
 # ------------------------------------------------------------------ composites
-
-
-def inner(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The sum of products over the last dimensions of both. Source: torch.inner."""
-    if input.ndim == 0 or other.ndim == 0:
-        return mul(input, other, out=out)
-    if input.shape[-1] != other.shape[-1]:
-        raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(input.shape)} and {list(other.shape)}"
-        )
-    x, y = reshape(input, (-1, input.shape[-1])), reshape(other, (-1, other.shape[-1]))
-    r = mm(x, t(y))
-    r = reshape(r, (*input.shape[:-1], *other.shape[:-1]))
-    return r if out is None else out.copy_(r)
-
-
-def kron(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The Kronecker product. Source: torch.kron."""
-    n = max(input.ndim, other.ndim)
-    p = (1,) * (n - input.ndim) + tuple(input.shape)
-    q = (1,) * (n - other.ndim) + tuple(other.shape)
-    x = reshape(input, tuple(d for s in p for d in (s, 1)))
-    y = reshape(other, tuple(d for s in q for d in (1, s)))
-    r = unsafe_view(x * y, tuple(a * b for a, b in zip(p, q, strict=True)))
-    return r if out is None else out.copy_(r)
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:

@@ -173,7 +173,8 @@ def logspace(
     wide = dtypes.complex128 if d.is_complex else dtypes.float64
     with np.errstate(all="ignore"):
         a = np.power(base, _spaced(start, end, steps, wide))
-        return finish((np.trunc(a) if d.category == dtypes.INTEGRAL else a).astype(d.np), out, requires_grad, "logspace")
+        a = (np.trunc(a) if d.category == dtypes.INTEGRAL else a).astype(d.np)
+    return finish(a, out, requires_grad, "logspace")
 
 
 def _spacing(fn: str, start: Any, end: Any, steps: Any, dtype: Any, out: Any) -> tuple[Any, Any, int, Dtype]:

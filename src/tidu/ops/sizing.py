@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.broadcast import sum_to_op
 from ..shapes import Size
 from ._make import sizes_of
 from .conversion import clone
@@ -54,7 +53,14 @@ def sum_to_size(self: Any, *size: Any) -> Any:
     )
     if not fits:
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(have)}}}.")
-    return sum_to_op(self, shape) if shape != have else self
+    if not shape:
+        return self.sum()
+    more = len(have) - len(shape)
+    dims = [i for i, n in enumerate(have) if i < more or (n != 1 and shape[i - more] == 1)]
+    if not dims:
+        return self
+    x = self.sum(dims, keepdim=True)
+    return x.view(shape) if more else x
 
 
 def alias_copy(input: Any) -> Any:

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.batch import Batched
+from ..core.inplace import shadow
 from ..core.modes import state
+from ..core.op import REGISTRY, Op
 from ..core.tensor import Tensor, raw
 from ..core.views import geometry, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ..naming import Shown
 from ._make import shape_of, sizes_of
+from ._sampler import no_derivative
 
 __all__ = ["resize_as_"]
 METHODS = "resize_ resize_as_ set_ storage storage_type untyped_storage"
@@ -250,7 +254,8 @@ def set_(
         source: a tensor or a storage; None for nothing.
         storage_offset, size, stride: the window of the storage, in elements.
     """
-    if state.grad and self.requires_grad:
+    recorded = state.grad and self.requires_grad
+    if recorded and self._node is True:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if source is None:
         self._a = np.empty(0, raw(self).dtype)
@@ -261,14 +266,18 @@ def set_(
                 "Could not set tensor of type " + source.dtype.legacy + " to a tensor of type " + self.dtype.legacy
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
-        self._v = source._v
     else:
         untyped = source.untyped() if isinstance(source, TypedStorage) else source
         memory = untyped._bytes.view(raw(self).dtype)
         shape = (memory.size - storage_offset,) if size is None else size
         self._a = window(memory, *_window(shape, stride), storage_offset)
     self._v[0] += 1
+    if recorded:
+        self._node = _set_op.make_node((shadow(self, copy=False),), (self,))
     return self
+
+
+_set_op = Op("set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False)
 
 
 def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -287,9 +296,14 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     shape = sizes_of(sizes, None, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if isinstance(self, Batched):  # under vmap each slice has memory of its own
+        rows = [resize_(self.value.select(0, i).clone(), *shape) for i in range(self.size_of_batch)]
+        self.value = REGISTRY["stack"].call(rows, 0)
+        return self
     a = raw(self)
     if shape == a.shape:
         return self
+    self._v[0] += 1
     memory = storage_of(a)
     offset = geometry(a, memory)[2] if a.size else 0
     steps = _window(shape, None)
