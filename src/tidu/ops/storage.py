@@ -297,7 +297,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if isinstance(self, Batched):  # under vmap each slice has memory of its own
-        rows = [resize_(self.value.select(0, i).clone(), *shape) for i in range(self.size_of_batch)]
+        rows = [resize_(self.value.select(0, i).clone(), shape) for i in range(self.size_of_batch)]
         self.value = REGISTRY["stack"].call(rows, 0)
         return self
     a = raw(self)
