@@ -40,7 +40,7 @@ def type_word(dtype: Any) -> str:
 
 def made_by(node: Any) -> str:
     """The op that a node is of, as PyTorch's messages name it."""
-    name: str = node.name().rpartition("::")[2]
+    name: str = node.name()
     head, found, tail = name.rpartition("Backward")
     return head if found and (not tail or tail.isdigit()) else name
 
