@@ -110,6 +110,9 @@ _MODULES = frozenset(
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _methods.LATER:
+        value = globals()[name] = _methods.later(name)
+        return value
     where = _LATER.get(name)
     if where is not None or name in _MODULES:
         try:
@@ -127,4 +130,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_MODULES})
+    return sorted({*globals(), *_methods.LATER, *_LATER, *_MODULES})

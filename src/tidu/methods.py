@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
+from . import ops
 from .core.batch import Batched
 from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
@@ -11,9 +13,10 @@ from .core.inplace import inplace
 from .core.levels import alive
 from .core.subclass import PUBLIC
 from .core.tensor import Tensor, set_requires_grad
-from .ops import families
+from .ops.index import LAZY
 
 FACE: dict[str, Any] = {}  # the names of the top-level namespace
+LATER: dict[str, str] = {}  # those whose family is imported on first use
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -50,28 +53,58 @@ def _batched_repr(self: Batched, **_: Any) -> str:
     return batched_repr(repr(self.value), self.level, 0)
 
 
-def _install() -> None:
-    for family in families():
-        for name in family.__all__:
-            fn = FACE[name] = getattr(family, name)
-            if getattr(fn, "op", None) is not None:
-                fn.__module__ = family.__name__  # where pickle finds it
-        for name in getattr(family, "METHODS", "").split():
-            setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
-        for name in getattr(family, "PROPERTIES", "").split():
-            setter = getattr(family, "set_property_" + name, None)
-            setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
-        for name in getattr(family, "INPLACE", "").split():
-            fn = inplace(getattr(family, name).op, name + "_")
-            setattr(Tensor, name + "_", fn)
-            FACE.setdefault(name + "_", fn)
-        for name, fn in getattr(family, "OPERATORS", {}).items():
-            setattr(Tensor, name, fn)
+def _install(family: ModuleType) -> None:
+    """Give the library's face, and Tensor, what a family declares."""
+    for name in family.__all__:
+        fn = FACE[name] = getattr(family, name)
+        if getattr(fn, "op", None) is not None:
+            fn.__module__ = family.__name__  # where pickle finds it
+    for name in getattr(family, "METHODS", "").split():
+        setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
+    for name in getattr(family, "PROPERTIES", "").split():
+        setter = getattr(family, "set_property_" + name, None)
+        setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
+    for name in getattr(family, "INPLACE", "").split():
+        fn = inplace(getattr(family, name).op, name + "_")
+        setattr(Tensor, name + "_", fn)
+        FACE.setdefault(name + "_", fn)
+    for name, fn in getattr(family, "OPERATORS", {}).items():
+        setattr(Tensor, name, fn)
     PUBLIC.update(FACE)
-    for fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
-        setattr(Tensor, fn.__name__, fn)
-    Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
-    Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 
 
-_install()
+def later(name: str) -> Any:
+    """A name of the face whose family has not been imported yet."""
+    _install(ops.family(LATER.pop(name)))
+    return FACE[name]
+
+
+def _method_later(family: str, name: str) -> Any:
+    """What stands for a method until its family is imported."""
+
+    def method(self: Any, *args: Any, **kw: Any) -> Any:
+        _install(ops.family(family))
+        return getattr(self, name)(*args, **kw)
+
+    method.__name__ = name
+    return method
+
+
+def _postpone(family: str, face: str, methods: str, in_place: str) -> None:
+    for name in face.split():
+        LATER[name] = family
+    for name in methods.split():
+        setattr(Tensor, name, _method_later(family, name))
+    for name in in_place.split():
+        setattr(Tensor, name + "_", _method_later(family, name + "_"))
+        LATER.setdefault(name + "_", family)
+
+
+for _name in ops.EAGER:
+    _install(ops.family(_name))
+for _name, _given in LAZY.items():
+    _postpone(_name, *_given)
+for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
+    setattr(Tensor, _fn.__name__, _fn)
+Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
+Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]

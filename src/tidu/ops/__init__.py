@@ -6,6 +6,9 @@
     PROPERTIES   names that are properties of Tensor (x.T); the getter is `property_<name>`, the setter `set_property_<name>`
     INPLACE      ops with an in-place variant (x.exp_(), tidu.exp_)
     OPERATORS    Python's operators: {"__add__": add, ...}
+
+The families that every program needs are imported at once (`EAGER`). The others are imported when one of their names
+is first used; `index.py`, written by `python -m tidu.ops`, says which names these are, and a test that it is true.
 """
 
 from __future__ import annotations
@@ -14,9 +17,24 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
+EAGER = (
+    "arithmetic", "comparison", "complexes", "construct", "conversion", "creation", "dims", "export", "factories", "filling",
+    "indexing", "interop", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
+    "storage", "sizing",
+)  # fmt: skip
+NOT_FAMILIES = ("index",)
+
+
+def family(name: str) -> ModuleType:
+    """The module of one family."""
+    return import_module(f"{__name__}.{name}")
+
+
+def names() -> list[str]:
+    """The names of all families: every public file in this folder."""
+    return [m.name for m in iter_modules(__path__) if not m.name.startswith("_") and m.name not in NOT_FAMILIES]
+
 
 def families() -> list[ModuleType]:
-    """The modules of all families: every public file in this folder."""
-    return [
-        import_module(f"{__name__}.{m.name}") for m in iter_modules(__path__) if not m.name.startswith("_")
-    ]
+    """The modules of all families, so that the registry holds every op."""
+    return [family(name) for name in names()]

@@ -1,0 +1,290 @@
+"""Written by `python -m tidu.ops`: what the families imported on first use give."""
+
+# family: (names of the face, methods, ops with an in-place variant)
+LAZY = {
+    "activation": (
+        "celu celu_ hardshrink prelu relu relu_ rrelu rrelu_ selu selu_ threshold threshold_",
+        "hardshrink prelu relu relu_",
+        "",
+    ),
+    "adaptive": (
+        "adaptive_avg_pool1d adaptive_max_pool1d",
+        "",
+        "",
+    ),
+    "attention": (
+        "",
+        "",
+        "",
+    ),
+    "bags": (
+        "embedding_bag",
+        "",
+        "",
+    ),
+    "contraction": (
+        "einsum inner kron tensordot",
+        "inner kron",
+        "",
+    ),
+    "convolution": (
+        "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
+        "",
+        "",
+    ),
+    "ctc": (
+        "ctc_loss",
+        "",
+        "",
+    ),
+    "decompositions": (
+        "qr svd",
+        "qr svd",
+        "",
+    ),
+    "distance": (
+        "cdist cosine_similarity pairwise_distance pdist",
+        "",
+        "",
+    ),
+    "draws": (
+        "_sample_dirichlet _standard_gamma _standard_gamma_grad bernoulli binomial multinomial normal poisson",
+        "bernoulli bernoulli_ multinomial",
+        "",
+    ),
+    "dropout": (
+        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
+        "feature_dropout feature_dropout_ native_dropout",
+        "",
+        "",
+    ),
+    "embedding": (
+        "embedding embedding_renorm_",
+        "",
+        "",
+    ),
+    "extremes": (
+        "all amax amin aminmax any argmax argmin count_nonzero max min",
+        "all amax amin aminmax any argmax argmin count_nonzero max min",
+        "",
+    ),
+    "folding": (
+        "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle",
+        "",
+        "",
+    ),
+    "fourier": (
+        "",
+        "",
+        "",
+    ),
+    "gather": (
+        "gather scatter scatter_add take_along_dim",
+        "gather scatter scatter_ scatter_add scatter_add_ take_along_dim",
+        "",
+    ),
+    "grid": (
+        "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
+        "",
+        "",
+    ),
+    "histograms": (
+        "bincount bucketize histc histogram histogramdd searchsorted",
+        "bincount histc histogram",
+        "",
+    ),
+    "householder": (
+        "geqrf orgqr ormqr",
+        "geqrf orgqr ormqr",
+        "",
+    ),
+    "index_dim": (
+        "index_add index_copy index_fill index_reduce index_select",
+        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ "
+        "index_select",
+        "",
+    ),
+    "linear": (
+        "bilinear",
+        "",
+        "",
+    ),
+    "loss": (
+        "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
+        "",
+        "",
+    ),
+    "lowrank": (
+        "pca_lowrank svd_lowrank",
+        "",
+        "",
+    ),
+    "lu": (
+        "lu lu_solve lu_unpack",
+        "lu lu_solve",
+        "",
+    ),
+    "margin": (
+        "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss",
+        "",
+        "",
+    ),
+    "matrix_functions": (
+        "cross matrix_exp matrix_power trace",
+        "cross matrix_exp matrix_power trace",
+        "",
+    ),
+    "matrix_norms": (
+        "",
+        "",
+        "",
+    ),
+    "mixing": (
+        "lerp addcmul addcdiv",
+        "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_",
+        "",
+    ),
+    "nll": (
+        "",
+        "",
+        "",
+    ),
+    "normalization": (
+        "batch_norm group_norm instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm "
+        "rms_norm",
+        "",
+        "",
+    ),
+    "padding": (
+        "constant_pad_nd",
+        "",
+        "",
+    ),
+    "piecewise": (
+        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp",
+        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ "
+        "masked_fill_",
+        "nan_to_num heaviside hypot atan2 arctan2 ldexp",
+    ),
+    "places": (
+        "argwhere masked_scatter masked_select nonzero nonzero_static put take unravel_index",
+        "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take",
+        "",
+    ),
+    "pooling": (
+        "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
+        "",
+        "",
+    ),
+    "pseudoinverse": (
+        "pinverse",
+        "pinverse",
+        "",
+    ),
+    "random": (
+        "Generator default_generator get_rng_state initial_seed manual_seed rand rand_like randint "
+        "randint_like randn randn_like randperm seed set_rng_state",
+        "cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
+        "",
+    ),
+    "ranges": (
+        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices "
+        "vander",
+        "",
+        "",
+    ),
+    "rearrange": (
+        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril "
+        "triu",
+        "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile "
+        "tril tril_ triu triu_",
+        "",
+    ),
+    "scan": (
+        "cummax cummin cumprod cumsum logcumsumexp",
+        "cummax cummin cumprod cumsum logcumsumexp",
+        "cumprod cumsum",
+    ),
+    "scatter_reduce": (
+        "scatter_reduce",
+        "scatter_reduce scatter_reduce_",
+        "",
+    ),
+    "signal_windows": (
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+        "",
+        "",
+    ),
+    "softmax": (
+        "log_softmax softmax",
+        "log_softmax softmax",
+        "",
+    ),
+    "solvers": (
+        "det inverse logdet slogdet",
+        "det inverse logdet slogdet",
+        "",
+    ),
+    "sorting": (
+        "argsort kthvalue mode msort sort topk",
+        "argsort kthvalue mode msort sort topk",
+        "",
+    ),
+    "special_functions": (
+        "erf erfc erfinv lgamma digamma polygamma mvlgamma i0 sinc logit logit_",
+        "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_",
+        "erf erfc erfinv lgamma digamma i0 sinc",
+    ),
+    "special_pairs": (
+        "igamma igammac",
+        "igamma igammac",
+        "igamma igammac",
+    ),
+    "spectrogram": (
+        "istft stft",
+        "istft stft",
+        "",
+    ),
+    "splitting": (
+        "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit",
+        "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit",
+        "",
+    ),
+    "statistics": (
+        "corrcoef cov cumulative_trapezoid diff dist gradient median nanmedian nanquantile norm quantile "
+        "renorm trapezoid trapz",
+        "corrcoef cov diff dist median nanmedian nanquantile norm quantile renorm renorm_",
+        "",
+    ),
+    "triangular": (
+        "cholesky cholesky_inverse cholesky_solve triangular_solve",
+        "cholesky cholesky_inverse cholesky_solve triangular_solve",
+        "",
+    ),
+    "uniques": (
+        "isin unique unique_consecutive",
+        "unique unique_consecutive",
+        "",
+    ),
+    "upsample": (
+        "",
+        "",
+        "",
+    ),
+    "view_copies": (
+        "alias_copy as_strided_copy detach_copy expand_copy permute_copy select_copy slice_copy split_copy "
+        "split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy "
+        "view_as_complex_copy view_as_real_copy view_copy",
+        "",
+        "",
+    ),
+    "windows": (
+        "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select "
+        "select_scatter slice_scatter",
+        "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select "
+        "select_scatter slice_scatter unfold",
+        "",
+    ),
+}
