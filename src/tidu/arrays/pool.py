@@ -216,6 +216,14 @@ def _find_blas() -> list[_Blas]:
     return found
 
 
+def look_for_blas() -> None:
+    """Look for the libraries anew at the next use: another one has been loaded."""
+    global _blas
+    with _blas_lock:
+        if not _blas_holders:
+            _blas = None
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[bool]:
     """BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't be had."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
+from ..arrays.pool import look_for_blas, one_blas_thread
 from ..core.batch import is_batched, materialize, rule
 from ..core.dispatch import Special
 from ..core.elementwise import conj
@@ -112,10 +114,18 @@ def raise_for(info: Any, api: str, kind: str) -> None:
     raise LinAlgError(api + where + _VERDICTS[kind].format(code))
 
 
+_found = False  # whether SciPy's LAPACK has been asked for
+_SMALL = 256  # rows of a matrix on which several threads of BLAS get in each other's way
+
+
 def lapack(names: str, *arrays: Any) -> Any:
     """SciPy's bindings of LAPACK routines for these arrays' dtype; SciPy is imported when first needed."""
+    global _found
     from scipy.linalg import get_lapack_funcs
 
+    if not _found:
+        _found = True
+        look_for_blas()  # SciPy brings one of its own
     found = get_lapack_funcs(names.split(), arrays)
     return found if len(found) > 1 else found[0]
 
@@ -125,9 +135,10 @@ def each(fn: Any, shape: Sequence[int], outs: Sequence[Any], *arrays: Any) -> No
 
     It returns what goes into `outs`, in order.
     """
-    for i in np.ndindex(*shape):
-        for o, r in zip(outs, fn(*[a[i] for a in arrays]), strict=True):
-            o[i] = r
+    with one_blas_thread() if arrays[0].shape[-2] <= _SMALL else nullcontext():
+        for i in np.ndindex(*shape):
+            for o, r in zip(outs, fn(*[a[i] for a in arrays]), strict=True):
+                o[i] = r
 
 
 def columns(a: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.threads import BIG, get_num_threads
 from ..core.batch import RULES, rule
 from ..core.linear import linear
 from ..core.tensor import Tensor
@@ -29,12 +30,22 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 # ------------------------------------------------------------------ the ops
 
 
-def _over(transform: Callable[..., Any], x: Any, dim: Ints, norm: str, *size: Any) -> Any:
+_FEW = 4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
+
+
+def _over(name: str, x: Any, dim: Ints, norm: str, *size: Any) -> Any:
     """A transform over some dimensions, which are the innermost in memory afterwards, the last of them in place."""
     k = len(dim)
     inner = (*sorted(dim[:-1], key=lambda d: -abs(x.strides[d])), dim[-1])
     order = (*[d for d in range(x.ndim) if d not in dim], *inner)
-    r = transform(x.transpose(order), *size, axes=range(-k, 0), norm=norm)
+    moved, axes = x.transpose(order), range(-k, 0)
+    if x.size < _FEW:
+        r = getattr(np.fft, name)(moved, *size, axes=axes, norm=norm)
+    else:
+        from scipy import fft
+
+        workers = get_num_threads() if x.size >= BIG else 1
+        r = getattr(fft, name)(moved, *size, axes=tuple(axes), norm=norm, workers=workers)
     return np.ascontiguousarray(r).transpose(np.argsort(order))
 
 
@@ -43,17 +54,17 @@ def _c2c(input: Any, dim: Ints, norm: int, forward: bool) -> Any:
         return input.copy()
     dim = tuple(sorted(dim, key=lambda d: -abs(input.strides[d])))
     if forward:
-        return _over(np.fft.fftn, input, dim, _FORWARD[norm])
-    return _over(np.fft.ifftn, input, dim, _INVERSE[norm])
+        return _over("fftn", input, dim, _FORWARD[norm])
+    return _over("ifftn", input, dim, _INVERSE[norm])
 
 
 def _r2c(input: Any, dim: Ints, norm: int, onesided: bool) -> Any:
-    return _over(np.fft.rfftn if onesided else np.fft.fftn, input, dim, _FORWARD[norm])
+    return _over("rfftn" if onesided else "fftn", input, dim, _FORWARD[norm])
 
 
 def _c2r(input: Any, dim: Ints, norm: int, last: int) -> Any:
     dim = (*sorted(dim[:-1], key=lambda d: -abs(input.strides[d])), dim[-1])
-    return _over(np.fft.irfftn, input, dim, _INVERSE[norm], [*(input.shape[d] for d in dim[:-1]), last])
+    return _over("irfftn", input, dim, _INVERSE[norm], [*(input.shape[d] for d in dim[:-1]), last])
 
 
 def _weighted(x: Any, d: int, n: int, inner: float) -> Any:

@@ -230,12 +230,11 @@ def substitute(a: Any, b: Any, upper: bool, unit: bool) -> Any:
         return np.zeros(b.shape, b.dtype)
     with np.errstate(all="ignore"):
         if count <= max(n, 8):
-            from scipy.linalg import get_blas_funcs
-
-            trsm = get_blas_funcs("trsm", (a, b))
-            x = np.empty(b.shape, b.dtype)
-            each(lambda m, v: (trsm(1.0, m, v, lower=not upper, diag=unit),), lead, (x,), a, b)
-            return x
+            trtrs = lapack("trtrs", a, b)
+            x, info = np.empty(b.shape, b.dtype), np.zeros(lead, INT32)
+            each(lambda m, v: trtrs(m, v, lower=not upper, unitdiag=unit), lead, (x, info), a, b)
+            if not info.any():
+                return x
         x = np.array(b)
         for i in range(n - 1, -1, -1) if upper else range(n):
             if not unit:
