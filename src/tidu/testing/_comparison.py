@@ -1,0 +1,278 @@
+"""Comparison within tolerances, with PyTorch's words where it fails. Source: torch.testing.assert_close."""
+
+from __future__ import annotations
+
+import cmath
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.tensor import Tensor, raw
+from ..ops.comparison import isclose
+from ..ops.creation import as_tensor
+
+__all__ = ["assert_allclose", "assert_close"]
+
+_PRECISION = {
+    "float16": (0.001, 1e-5), "bfloat16": (0.016, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7),
+}  # fmt: skip
+_NUMBERS = {int: "int64", float: "float64", complex: "complex128"}
+Message = str | Callable[[str], str] | None
+
+
+class _Failed(Exception):
+    """What is wrong: the class of error, the words, and the place in nested values."""
+
+    def __init__(self, kind: type[Exception], text: str, place: tuple[Any, ...]) -> None:
+        super().__init__(text)
+        self.kind, self.text, self.place = kind, text, place
+
+    def error(self, msg: Message) -> Exception:
+        if isinstance(msg, str):
+            return self.kind(msg)
+        text = self.text
+        if self.place:
+            text += f"\n\nThe failure occurred for item {''.join(str([item]) for item in self.place)}"
+        return self.kind(msg(text) if callable(msg) else text)
+
+
+def _tolerances(names: Sequence[str], rtol: float | None, atol: float | None, place: Any) -> tuple[float, float]:
+    if (rtol is None) != (atol is None):
+        raise _Failed(
+            ValueError,
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}.",
+            place,
+        )
+    if rtol is not None and atol is not None:
+        return rtol, atol
+    pairs = [_PRECISION.get(name, (0.0, 0.0)) for name in names]
+    return max(r for r, _ in pairs), max(a for _, a in pairs)
+
+
+def _mismatch(what: str, extra: str, diffs: Any, rtol: float, atol: float) -> str:
+    """The words for values that differ; `diffs` are the (absolute, relative) difference, each with its index or None."""
+    equal = rtol == 0 and atol == 0
+    lines = [f"{what} are not {'equal' if equal else 'close'}!", "", extra]
+    for word, (diff, index), tolerance in zip(("absolute", "relative"), diffs, (atol, rtol), strict=True):
+        line = f"{word.title()} difference: {diff}"
+        if index is not None:
+            line = f"Greatest {word} difference: {diff} at index {index}"
+        lines.append(line if equal else f"{line} (up to {tolerance} allowed)")
+    return "\n".join(lines)
+
+
+def _scalar_mismatch(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+    diff = abs(actual - expected)
+    relative = float("inf") if expected == 0 else diff / abs(expected)
+    extra = f"Expected {expected} but got {actual}."
+    return _mismatch("Scalars", extra, ((diff, None), (relative, None)), rtol, atol)
+
+
+def _tensor_mismatch(actual: Any, expected: Any, matches: Any, rtol: float, atol: float) -> str:
+    a, b = raw(actual), raw(expected)
+    if a.dtype.kind in "biu":
+        a, b = a.astype(np.int64), b.astype(np.int64)
+    elif a.dtype.kind == "V" or a.dtype.itemsize == 2:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    n = matches.size
+    wrong = n - int(matches.sum())
+    diff = np.where(matches, 0, np.abs(a - b))
+    with np.errstate(all="ignore"):
+        size = np.abs(b)
+        relative = np.where(matches, 0, diff / (size.astype(np.float32) if a.dtype.kind == "i" else size))
+        relative = relative.astype(np.float32) if a.dtype.kind == "i" else relative
+    found = []
+    for values in (diff, relative):
+        at = _first_greatest(values.reshape(-1))
+        index = tuple(int(i) for i in np.unravel_index(at, matches.shape))
+        found.append((values.reshape(-1)[at].item(), index))
+    extra = f"Mismatched elements: {wrong} / {n} ({wrong / n:.1%})"
+    return _mismatch("Tensor-likes", extra, found, rtol, atol)
+
+
+def _first_greatest(a: Any) -> int:
+    """The place of the greatest element; NaN is greater than anything."""
+    nan = np.isnan(a) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
+    return int(nan.argmax()) if nan.any() else int(a.argmax())
+
+
+# ------------------------------------------------------------------ pairs of values
+
+
+def _compare_numbers(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> None:
+    a = actual.item() if isinstance(actual, np.number) else actual
+    b = expected.item() if isinstance(expected, np.number) else expected
+    rtol, atol = _tolerances([_NUMBERS[type(a)], _NUMBERS[type(b)]], o["rtol"], o["atol"], place)
+    if o["check_dtype"] and type(a) is not type(b):
+        raise _Failed(AssertionError, f"The (d)types do not match: {type(a)} != {type(b)}.", place)
+    if a == b or (o["equal_nan"] and cmath.isnan(a) and cmath.isnan(b)):
+        return
+    diff = abs(a - b)
+    if not (cmath.isfinite(diff) and diff <= atol + rtol * abs(b)):
+        raise _Failed(AssertionError, _scalar_mismatch(a, b, rtol, atol), place)
+
+
+def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> None:
+    rtol, atol = _tolerances([actual.dtype.name, expected.dtype.name], o["rtol"], o["atol"], place)
+
+    def same(attribute: str, a: Any, b: Any) -> None:
+        if a != b:
+            raise _Failed(
+                AssertionError, f"The values for attribute '{attribute}' do not match: {a} != {b}.", place
+            )
+
+    same("shape", actual.shape, expected.shape)
+    if o["check_stride"]:
+        same("stride()", actual.stride(), expected.stride())
+    if o["check_dtype"]:
+        same("dtype", actual.dtype, expected.dtype)
+    if actual.dtype != expected.dtype:
+        wide = [dtypes.int64 if d.name in ("uint64", "uint32", "uint16") else d for d in (actual.dtype, expected.dtype)]
+        d = dtypes.promote_types(*wide)
+        actual, expected = actual.to(d), expected.to(d)
+    matches = raw(isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=o["equal_nan"]))
+    if matches.all():
+        return
+    if matches.ndim == 0:
+        text = _scalar_mismatch(actual.item(), expected.item(), rtol, atol)
+    else:
+        text = _tensor_mismatch(actual, expected, matches, rtol, atol)
+    raise _Failed(AssertionError, text, place)
+
+
+def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, Any], found: list[_Failed]) -> None:
+    """Compare two values; what does not match is added to `found`, what cannot be compared is raised."""
+
+    def is_list(x: Any) -> bool:
+        return isinstance(x, Sequence) and not isinstance(x, str)
+
+    if is_list(actual) and is_list(expected):
+        if len(actual) != len(expected):
+            raise _Failed(
+                AssertionError,
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
+                place,
+            )
+        for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+            _compare(a, b, (*place, i), o, found)
+        return
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if set(actual) != set(expected):
+            raise _Failed(
+                AssertionError,
+                "The keys of the mappings do not match:\nMissing keys in the actual mapping: "
+                f"{sorted(set(expected) - set(actual))}\nAdditional keys in the actual mapping: "
+                f"{sorted(set(actual) - set(expected))}",
+                place,
+            )
+        try:
+            keys = sorted(actual)
+        except TypeError:
+            keys = list(actual)
+        for k in keys:
+            _compare(actual[k], expected[k], (*place, k), o, found)
+        return
+    compare = _comparison(actual, expected, place, o)
+    try:
+        compare()
+    except _Failed as e:
+        if e.kind is not AssertionError:
+            raise
+        found.append(e)
+
+
+def _comparison(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Callable[[], None]:
+    """How these two values are compared."""
+    pair = actual, expected
+    if actual is None or expected is None:
+
+        def nones() -> None:
+            if actual is not expected:
+                raise _Failed(AssertionError, f"None mismatch: {actual} is not {expected}", place)
+
+        return nones
+    if all(isinstance(x, (bool, np.bool_)) for x in pair):
+
+        def bools() -> None:
+            if bool(actual) is not bool(expected):
+                raise _Failed(AssertionError, f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", place)
+
+        return bools
+    if all(isinstance(x, (int, float, complex, np.number)) and not isinstance(x, bool) for x in pair):
+        return lambda: _compare_numbers(actual, expected, place, o)
+    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+    if related and (o["allow_subclasses"] or type(actual) is type(expected)):
+        try:
+            a, b = (x if isinstance(x, Tensor) else as_tensor(x) for x in pair)
+        except Exception:
+            pass
+        else:
+            return lambda: _compare_tensors(a, b, place, o)
+    raise _Failed(
+        TypeError,
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
+        place,
+    )
+
+
+def assert_close(
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
+    atol: float | None = None, equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True,
+    check_layout: bool = True, check_stride: bool = False, msg: Message = None,
+) -> None:  # fmt: skip
+    """Raise if two values are not close: |actual - expected| <= atol + rtol |expected|, element by element.
+
+    Args:
+        actual, expected: tensors, arrays, numbers, or sequences and mappings of them.
+        allow_subclasses: whether values of related classes may be compared.
+        rtol, atol: the tolerances, both or neither; by default those of the dtypes.
+        equal_nan: whether NaNs are equal.
+        check_device, check_layout: accepted; all tensors are strided, on the CPU.
+        check_dtype, check_stride: whether these must be the same.
+        msg: the error's message, or a function that makes one of the usual message.
+
+    Raises:
+        AssertionError: they are not.
+        TypeError, ValueError: they cannot be compared, or not so.
+
+    Source: torch.testing.assert_close.
+
+    >>> import tidu as torch
+    >>> assert_close(torch.tensor([1., 2.]), torch.tensor([1., 2. + 1e-7]))
+    """
+    __tracebackhide__ = True
+    options = {
+        "allow_subclasses": allow_subclasses, "rtol": rtol, "atol": atol, "equal_nan": equal_nan,
+        "check_dtype": check_dtype, "check_stride": check_stride,
+    }  # fmt: skip
+    found: list[_Failed] = []
+    try:
+        _compare(actual, expected, (), options, found)
+    except _Failed as e:
+        raise e.error(None if e.kind is not AssertionError else msg) from None
+    if found:
+        raise found[0].error(msg)
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True,
+    msg: str = "",
+) -> None:  # fmt: skip
+    """The old name of `assert_close`. Source: torch.testing.assert_allclose."""
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+        "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    a, b = (x if isinstance(x, Tensor) else as_tensor(x) for x in (actual, expected))
+    assert_close(
+        a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False,
+        msg=msg or None,
+    )  # fmt: skip
