@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+import tidu
 from tidu.arrays.pooling import Window
 
 Args = tuple[Any, ...]
@@ -75,13 +76,20 @@ NO_DERIVATIVE = set(
     "histogramdd detach_copy _unique2 unique_dim unique_consecutive geqrf linalg_ldl_factor_ex linalg_ldl_solve".split()
 )
 
+# Ops whose gradient PyTorch cannot differentiate again.
+NO_SECOND_DERIVATIVE = {"_ctc_loss"}
+
 # Inputs of which an op reads but a part, or whose structure it takes for granted: by position, what makes a change of
 # the input one that keeps it.
 STRUCTURE: dict[str, dict[int, Callable[[np.ndarray], np.ndarray]]] = {
     **{n: {0: lambda a: a + a.T} for n in ("linalg_cholesky_ex", "cholesky", "linalg_eigh")},
     "cholesky_solve": {1: np.tril},
     "cholesky_inverse": {0: np.tril},
+    # log-probabilities stay such
+    "_ctc_loss": {0: lambda v: v - (np.exp(_LOG_PROBS) * v).sum(-1, keepdims=True)},
 }
+_LOGITS = np.random.default_rng(3).standard_normal((5, 2, 4))
+_LOG_PROBS = _LOGITS - np.log(np.exp(_LOGITS).sum(-1, keepdims=True))
 
 # Outputs whose derivative is the function's; eigenvectors are free to turn.
 OUTPUTS = {"linalg_eig": (0,)}
@@ -518,4 +526,19 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "_pdist_forward": lambda r: [(r(4, 3), p) for p in (2.0, 1.0, 3.0)],
     "histogram.edges": lambda r: [(r(3, 4), np.linspace(-2.0, 2.0, 6), None, None, False)],
     "nonzero_static": lambda r: [(r(3, 4), 5, -1)],
+    "to_copy": lambda r: [(r(3, 4), np.dtype(np.float64), tidu.contiguous_format)],
+    "_embedding_bag": lambda r: [
+        (
+            r(4, 3),
+            np.array([0, 2, 2, 3, 1]),
+            np.array([0, 2]),
+            r(5) if mode == 0 else None,
+            False,
+            mode,
+            False,
+            -1,
+        )
+        for mode in (0, 1, 2)
+    ],
+    "_ctc_loss": lambda r: [(_LOG_PROBS, np.array([[1, 2], [3, 3]]), (5, 4), (2, 1), 0, False)],
 }
