@@ -17,7 +17,7 @@ import numpy as np
 
 from tidu.arrays.native import address, count_pieces, over_pieces, over_rows
 from tidu.arrays.native import kernel as kernel_of
-from tidu.arrays.threads import one_blas_thread, parallel, quiet, step_of
+from tidu.arrays.threads import exp_scaled, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
     "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
@@ -164,7 +164,7 @@ def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        _exp(x, out)
+        exp_scaled(x, 1.0, out)
         s = row_sum(out)
         if _within(s):
             _div(out, s, out)
@@ -180,9 +180,6 @@ def softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    if g.size > _SHARED:  # to read one cold array while another is written costs no more than the writing
-        np.copyto(out, g)
-        g = out
     _sub(g, row_dot(g, y), out)
     _mul(out, y, out)
 
@@ -194,7 +191,7 @@ def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        _exp(x, out)
+        exp_scaled(x, 1.0, out)
         s = row_sum(out)
         if _within(s):
             _sub(x, _log(s), out)
@@ -209,7 +206,7 @@ def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    _exp(y, out)
+    exp_scaled(y, 1.0, out)
     _mul(out, row_sum(g), out)
     _sub(g, out, out)
 
@@ -222,7 +219,7 @@ def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarra
 def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
         e = np.empty_like(x)
-        _exp(x, e)
+        exp_scaled(x, 1.0, e)
         s = row_sum(e)
         if _within(s):
             _log(s, out)
@@ -387,29 +384,29 @@ def layer_norm_backward(
         number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray
     ) -> None:
         t = np.empty_like(g)
-        y = out[0] if need_a else t
-        _mul(g, x, y)
+        _mul(g, x, t)
         gw = gb = None
         if need_w:  # sum(g * (x - mean) * rstd) over the rows, as two products with a vector
             r = rstd[:, 0]
-            gw = r.dot(y) - (r * mean[:, 0]).dot(g)
+            gw = r.dot(t) - (r * mean[:, 0]).dot(g)
         if need_b:
             gb = np.ones(len(g), g.dtype).dot(g)
         parts[number] = gw, gb
         if need_a:
             # rstd * (h - h_mean - z * hz_mean) = h * rstd + x * slope + shift, with one number of each kind a row
             h_mean = row_dot(g, w) / n
-            hz_mean = (row_dot(y, w) / n - mean * h_mean) * rstd
+            hz_mean = (row_dot(t, w) / n - mean * h_mean) * rstd
             slope = -hz_mean * rstd * rstd
             shift = -mean * slope - h_mean * rstd
+            _mul(x, slope, t)
+            _add(t, shift, t)
+            y = out[0]
             if w is None:
-                _mul(g, rstd, t)
+                _mul(g, rstd, y)
             else:
-                _mul(g, w, t)
-                _mul(t, rstd, t)
-            _mul(x, slope, y)
+                _mul(rstd, w, y)
+                _mul(g, y, y)
             _add(y, t, y)
-            _add(y, shift, y)
 
     if a.size:
         ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
