@@ -48,7 +48,7 @@ def text_of(program: Callable[[Any], None], torch: Any) -> str:
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         # said once in a process; about PyTorch's own insides
-        if "will create a reference cycle" not in str(message) and "torch.jit" not in str(message):
+        if "will create a reference cycle" not in str(message) and "torch.jit" not in str(message) and "GraphModule" not in str(message):
             print(f"{category.__name__}: {message}", file=out)
 
     torch.manual_seed(0)

@@ -10,8 +10,8 @@ from ..core import levels
 from ..core.batch import Batched, is_batched, materialize, wrap
 from ..core.dispatch import Special
 from ..core.forward import Dual, make_dual
+from ..core.maps import randomness_of
 from ..core.tensor import Tensor
-from ..func.vmapping import randomness_of
 from .function import Function, FunctionCtx, run
 
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

@@ -14,6 +14,7 @@ from .. import dtypes
 from ..shapes import Size, normalize_dim, numel
 from .dispatch import Special
 from .levels import alive
+from .maps import RANDOM_IN_ERROR_MODE, randomness_of
 from .op import REGISTRY
 from .promote import result_type
 from .tensor import Tensor, new
@@ -143,6 +144,8 @@ class Batched(Special):
         level = self.level
         if not alive(level):
             raise RuntimeError("a tensor made under vmap was used after vmap had returned: return it from the function")
+        if hasattr(op, "random"):
+            return _random(op, args, level, self.size_of_batch)
         rule = RULES.get(op.name)
         if rule is None and op.kind == "elementwise":
             rule = _elementwise
@@ -232,6 +235,30 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         )
         return made if op.result is None else op.result(*made)
     return wrap(stack(rows, 0), level) if isinstance(rows[0], Tensor) else rows[0]
+
+
+_BY_ROW = frozenset(("multinomial", "_sample_dirichlet"))  # what they draw depends on a sample's dimensions
+_BY_VALUE = frozenset(("poisson", "binomial", "_standard_gamma", *_BY_ROW))  # and on its values
+
+
+def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
+    """A sampler on a batch: numbers of their own for the samples, or the same for all."""
+    how = randomness_of(level)
+    if how == "error":
+        raise RuntimeError(RANDOM_IN_ERROR_MODE)
+    values = [v for v in op.tensor_args(args) if isinstance(v, Tensor)]
+    if how == "same":
+        # bernoulli(p, ...) of a number does not look at its tensor
+        if op.name in _BY_VALUE or op.tensors[0] in ("mean", "std") or op.node_name.startswith("BernoulliBackward0"):
+            raise RuntimeError(
+                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
+                "functorch"
+            )
+        return op.call(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
+    if op.name in _BY_ROW or len({v.ndim for v in values}) > 1 or any(v is True for v in args):  # True: by features
+        return slice_by_slice(op, args, level, n)
+    got = op.call(*[materialize(v, level, n) if isinstance(v, Tensor) else v for v in args])
+    return _wrap_all(op, got, level)
 
 
 # ------------------------------------------------------------------ kinds

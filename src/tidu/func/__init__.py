@@ -18,7 +18,7 @@ def functionalize(func: Any, *, remove: str = "mutations") -> Any:
     """`func` itself: what it writes in place is recorded as it is. Source: torch.func.functionalize."""
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
-            f"functionalize(f, remove='...'): received invalid argument for remove={remove}. Valid options are:\n"
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
             "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with "
             "their out-of-place equivalents.\n     remove='mutations_and_views': In addition to the above, all aliasing "
             "operators {view} will be replaced with their non-aliasing counterparts, {view}_copy.\n"

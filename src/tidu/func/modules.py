@@ -50,7 +50,7 @@ class _swapped:
         if strict:
             missing, unexpected = sorted(set(known) - set(given)), sorted(set(given) - set(known))
             if missing or unexpected:
-                text = f"Error(s) in functional_call for {type(module).__name__}:"
+                text = f"Error(s) in reparametrizing for {type(module).__name__}:"
                 if unexpected:
                     text += "\n\tUnexpected key(s): " + ", ".join(map(repr, unexpected)) + "."
                 if missing:
@@ -68,8 +68,9 @@ class _swapped:
             path, _, leaf = name.rpartition(".")
             owner = module
             for part in path.split(".") if path else ():
-                owner = getattr(owner, part)
-            self.places.append((owner, leaf, t))
+                owner = getattr(owner, part, None)
+            if name in known:
+                self.places.append((owner, leaf, t))
 
     def __enter__(self) -> None:
         self.had = []
@@ -79,8 +80,6 @@ class _swapped:
                     self.had.append((table, leaf, table[leaf]))
                     table[leaf] = t
                     break
-            else:
-                raise KeyError(f"{leaf} is not a parameter or buffer of {type(owner).__name__}")
 
     def __exit__(self, *exc: Any) -> None:
         for table, leaf, old in reversed(self.had):

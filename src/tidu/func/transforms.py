@@ -216,6 +216,8 @@ def _pick(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
             if not isinstance(a, int):
                 raise RuntimeError(f"argnums must be int or tuple of ints, got: {argnums}")
             _in_range(a, len(args))
+        if len(set(argnums)) != len(argnums):
+            raise RuntimeError(f"argnums elements must be unique, got {argnums}")
         return tuple(args[a] for a in argnums)
     raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
 
@@ -235,11 +237,19 @@ def _put(args: tuple[Any, ...], argnums: int | tuple[int, ...], values: Any) -> 
     return tuple(full)
 
 
-def _as_leaves(tree: Any, name: str) -> tuple[list[Any], Any]:
+def _as_leaves(tree: Any) -> tuple[list[Any], Any]:
     leaves, spec = tree_flatten(tree)
     for x in leaves:
         if not isinstance(x, Tensor):
-            raise RuntimeError(f"{name}: Expected all inputs to be tensors, got unsupported type {type(x)}")
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+    return leaves, spec
+
+
+def _as_pairs(tree: Any, what: str) -> tuple[list[Any], Any]:
+    leaves, spec = tree_flatten(tree)
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
     return leaves, spec
 
 
@@ -251,7 +261,7 @@ def grad_and_value(
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         outer = state.grad
-        leaves, spec = tree_flatten(_pick(args, argnums))
+        leaves, spec = _as_leaves(_pick(args, argnums))
         with enable_grad():
             ins, out = called(
                 lambda ins: func(*_put(args, argnums, tree_unflatten(ins, spec)), **kwargs),
@@ -266,15 +276,10 @@ def grad_and_value(
                     )
                 out, aux = out
             if not isinstance(out, Tensor):
-                raise RuntimeError(
-                    f"Expected f(*args) to return a scalar tensor, got {type(out)}"
-                    if not isinstance(out, tuple)
-                    else "Expected f(*args) to return a scalar tensor, got tuple with "
-                    f"{len(out)} outputs"
-                )
+                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}")
             if out.ndim != 0:
                 raise RuntimeError(
-                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                     f"{out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             around = outer and surrounded([out], ins)
@@ -325,10 +330,23 @@ def _cut(x: Any) -> Any:
     return x.detach() if isinstance(x, Tensor) and x.requires_grad else x  # type: ignore[attr-defined]
 
 
+def _short(spec: Any) -> str:
+    """A structure as it would be written down, * for a tensor."""
+    return str(tree_unflatten([_STAR] * spec.num_leaves, spec)) if not spec.is_leaf() else "*"
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+_STAR = _Star()
+
+
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """func(*primals), and the function that takes cotangents of its outputs to cotangents of the primals. Source:
     torch.func.vjp."""
-    leaves, spec = _as_leaves(primals, "vjp(f, *primals)")
+    leaves, spec = _as_leaves(primals)
     outer = state.grad
     with enable_grad():
         ins, out = called(lambda ins: func(*tree_unflatten(ins, spec)), leaves, ())
@@ -343,7 +361,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(
-                    f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
                 )
         around = outer and surrounded(outs, ins)
 
@@ -352,8 +370,13 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if cot_spec != out_spec:
             raise RuntimeError(
                 f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-                f"cotangents: {cot_spec}, primal output: {out_spec}"
+                f"cotangents: {_short(cot_spec)}, primal output: {_short(out_spec)}"
             )
+        for i, (o, c) in enumerate(zip(outs, cots, strict=True)):
+            if tuple(o.shape) != tuple(c.shape):
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {c.shape} and output[{i}] has a shape of {o.shape}."
+                )
         with enable_grad():
             record = around or any(c.requires_grad for c in cots)
             got = pull_back(outs, ins, cots, record)
@@ -385,14 +408,20 @@ def jvp(
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
-    p, spec = _as_leaves(primals, "jvp(f, primals, tangents)")
-    t, t_spec = _as_leaves(tangents, "jvp(f, primals, tangents)")
+    p, spec = _as_pairs(primals, "primals")
+    t, t_spec = _as_pairs(tangents, "tangents")
     if spec != t_spec:
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
             f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
             f"structure {t_spec}"
         )
+    for x, v in zip(p, t, strict=True):
+        if tuple(x.shape) != tuple(v.shape):
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+                f"supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(v.shape)}."
+            )
     level = levels.enter()
     try:
         duals = [forward.make_dual(x.view_as(x), v, level) for x, v in zip(p, t, strict=True)]
@@ -409,7 +438,7 @@ def jvp(
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(
-                    f"jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                    f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
                 )
         values = [_primal(o, level) for o in outs]
         moved = []
@@ -436,6 +465,15 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 # ------------------------------------------------------------------ Jacobians
+
+
+def _real(leaves: Sequence[Any], fn: str, what: str) -> None:
+    """Jacobians are of real functions."""
+    for i, x in enumerate(leaves):
+        if isinstance(x, Tensor) and x.dtype.is_complex:
+            raise RuntimeError(
+                f"{fn}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
+            )
 
 
 def _basis(leaves: Sequence[Any]) -> list[Any]:
@@ -488,6 +526,8 @@ def jacrev(
         out, vjp_fn = got[0], got[1]
         outs, out_spec = tree_flatten(out)
         ins, in_spec = tree_flatten(picked)
+        _real(ins, "jacrev", "inputs")
+        _real(outs, "jacrev", "outputs")
         basis = _basis(outs)
         total = basis[0].shape[0] if basis else 0
 
@@ -521,6 +561,7 @@ def jacfwd(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         picked = _pick(args, argnums)
         ins, in_spec = tree_flatten(picked)
+        _real(ins, "jacfwd", "inputs")
         basis = _basis(ins)
         spec_box: list[Any] = []
 
@@ -530,6 +571,7 @@ def jacfwd(
 
             got = jvp(partial, tuple(ins), tuple(rows), has_aux=has_aux)
             leaves, spec = tree_flatten(got[1])
+            _real(leaves, "jacfwd", "outputs")
             spec_box[:] = [spec, got[2] if has_aux else None]
             return tuple(leaves)
 

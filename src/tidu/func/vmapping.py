@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ..core import levels
 from ..core.batch import CannotBatch, is_batched, wrap
+from ..core.maps import maps
 from ..core.tensor import Tensor
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -45,10 +45,7 @@ def vmap(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         flat, dims, spec, n = _process(in_dims, args, func)
         kw_leaves, kw_spec = tree_flatten(kwargs)
-        kw_dims = [0 if isinstance(v, Tensor) else None for v in kw_leaves]
-        for v, d in zip(kw_leaves, kw_dims, strict=True):
-            if d is not None and v.shape[0] != n:
-                raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {[n, v.shape[0]]} for the mapped dimension")  # fmt: skip
+        kw_dims: list[Any] = [None] * len(kw_leaves)  # keyword arguments are passed whole
         call = functools.partial(_run, func, out_dims, randomness, spec, kw_spec)
         if chunk_size is None or chunk_size >= n:
             return call(flat, dims, kw_leaves, kw_dims, n)
@@ -119,7 +116,7 @@ def _run(
     if n == 0:
         raise RuntimeError(f"vmap({_name(func)}): cannot map over a dimension of size 0")
     level = levels.enter()
-    _maps.stack.append((level, n, randomness))
+    maps.stack.append((level, n, randomness))
     popped = False
     try:
         values = [_batched(x, d, level) for x, d in zip(flat, dims, strict=True)]
@@ -129,29 +126,14 @@ def _run(
         made = _unwrapped(leaves, out_spec, out_dims, level, n, func)
     except CannotBatch as stop:
         levels.leave(level)
-        _maps.stack.pop()
+        maps.stack.pop()
         popped = True
         return _one_by_one(func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, str(stop))
     finally:
         levels.leave(level)
         if not popped:
-            _maps.stack.pop()
+            maps.stack.pop()
     return tree_unflatten(made, out_spec)
-
-
-class _Maps(threading.local):
-    """The vmaps at work in a thread, the innermost last: level, size, and what random numbers shall do."""
-
-    def __init__(self) -> None:
-        self.stack: list[tuple[int, int, str]] = []
-
-
-_maps = _Maps()
-
-
-def randomness_of(level: int) -> str:
-    """What random numbers shall do in the vmap of this level."""
-    return next((r for lv, _, r in _maps.stack if lv == level), "error")
 
 
 def _batched(x: Any, d: int | None, level: int) -> Any:
@@ -162,6 +144,11 @@ def _batched(x: Any, d: int | None, level: int) -> Any:
 
 def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, func: Any) -> list[Any]:
     """The results with the batch dimension where `out_dims` says."""
+    if not all(d is None or isinstance(d, int) for d in tree_flatten(out_dims)[0]):
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
     for x in leaves:
         if not isinstance(x, Tensor):
             raise ValueError(

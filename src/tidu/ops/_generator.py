@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.generator import DEFAULT_SEED, STATE_BYTES, WordStream
+from ..core.maps import check_random, maps
 from ..core.tensor import Tensor, tensor_of
 from ..devices import CPU
 from ..devices import device as Device
@@ -125,7 +126,9 @@ default_generator.seed()
 
 
 def stream_of(generator: Any, fn: str) -> WordStream:
-    """The words of a generator, or of the default one for None."""
+    """The words of a generator, or of the default one for None; RuntimeError in a vmap that forbids drawing."""
+    if maps.stack:
+        check_random()
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):

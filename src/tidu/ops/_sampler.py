@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.batch import wrap
 from ..core.broadcast import sum_to
 from ..core.linear import linear
+from ..core.maps import different, maps
 from ..core.op import Op, named
 from ..core.tensor import Tensor
 from ._make import as_dtype, finish, made, np_dtype, refuse_grad
@@ -40,12 +42,30 @@ def factory(
 ) -> Tensor:
     """The tensor that a factory returns; draw(shape, dtype, contiguous) gives its numbers."""
     if out is None:
+        if maps.stack:
+            return over_maps(shape, lambda s: draw(s, d, True), requires_grad)
         return made(draw(shape, d, True), requires_grad)
     refuse_grad(out, "aten::" + fn)
     a = out._a
     place = a if a.shape == shape else np.empty(shape, a.dtype)
     contiguous = place.flags.c_contiguous
     return finish(fill(place, lambda s: draw(s, a.dtype, contiguous)), out, requires_grad)
+
+
+def over_maps(shape: tuple[int, ...], draw: Callable[[tuple[int, ...]], Array], requires_grad: Any) -> Any:
+    """Numbers drawn under vmap: where the samples differ, for all of them together, a batch."""
+    levels = different()
+    t = made(draw((*[n for _, n in levels], *shape)), requires_grad)
+    for level, _ in levels:
+        t = wrap(t, level)
+    return t
+
+
+def like(a: Array, draw: Callable[[Array], Array], requires_grad: Any) -> Any:
+    """Numbers drawn in the shape, dtype and layout of an array."""
+    if maps.stack:
+        return over_maps(a.shape, lambda s: draw(np.empty(s, a.dtype)), requires_grad)
+    return made(draw(a), requires_grad)
 
 
 def dtype_for(dtype: Any, out: Any, fn: str, default: Any = None) -> Any:

@@ -29,7 +29,7 @@ from ._generator import (
     set_rng_state,
     stream_of,
 )
-from ._make import check_place, made, sizes_of
+from ._make import check_place, sizes_of
 from ._sampler import (
     C_NAMES,
     Array,
@@ -39,6 +39,7 @@ from ._sampler import (
     float_arg,
     floating,
     int_arg,
+    like,
     sampler,
     unsupported,
 )
@@ -146,7 +147,7 @@ def rand_like(
     """Numbers uniform in [0, 1) in the shape and dtype of another tensor. Source: torch.rand_like."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "rand_like")
-    return made(_uniform(a, 0.0, 1.0, generator), requires_grad)
+    return like(a, lambda v: _uniform(v, 0.0, 1.0, generator), requires_grad)
 
 
 # ------------------------------------------------------------------ normal
@@ -205,7 +206,7 @@ def randn_like(
     """Normal numbers of mean 0 and variance 1 in the shape and dtype of another tensor. Source: torch.randn_like."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randn_like")
-    return made(normal_fill(a, 0.0, 1.0, generator), requires_grad)
+    return like(a, lambda v: normal_fill(v, 0.0, 1.0, generator), requires_grad)
 
 
 # ------------------------------------------------------------------ integers
@@ -394,7 +395,7 @@ def randint_like(
     low, high, _ = _randint_arguments(args, low, high, ())
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randint_like")
-    return made(_random(a, low, high, generator, "randint_like"), requires_grad)
+    return like(a, lambda v: _random(v, low, high, generator, "randint_like"), requires_grad)
 
 
 def randperm(
@@ -430,8 +431,12 @@ def randperm(
     if not digits and n > np.iinfo(d).max:
         raise RuntimeError(f"value cannot be converted to type {kind.name}_t without overflow")
     stream = stream_of(generator, "randperm")
-    order = sampling.rounded(sampling.randperm(stream, n), d)
-    return factory((n,), d, lambda *_: order, out, requires_grad, "randperm")
+
+    def draw(shape: Any, *_: Any) -> Array:
+        orders = [sampling.rounded(sampling.randperm(stream, n), d) for _ in range(math.prod(shape[:-1]))]
+        return orders[0] if len(shape) == 1 else np.stack(orders).reshape(shape)
+
+    return factory((n,), d, draw, out, requires_grad, "randperm")
 
 
 # ------------------------------------------------------------------ functions of one uniform, or of a normal

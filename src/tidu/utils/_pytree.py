@@ -72,7 +72,8 @@ class TreeSpec:
     def __repr__(self) -> str:
         if self.type is None:
             return "*"
-        return f"TreeSpec({self.type.__name__}, {self.context}, {self.children})"
+        inner = ",\n".join(repr(c) for c in self.children).replace("\n", "\n  ")
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
 
 
 LEAF = TreeSpec(None, None, [])

@@ -1,0 +1,82 @@
+"""torch.func: the programs of behaviour/func.py, and what PyTorch has not."""
+
+import warnings
+
+import numpy as np
+import pytest
+from behaviour import programs, recorded, text_of
+
+import tidu as torch
+from tidu.func import grad, hessian, jacfwd, jacrev, vmap
+
+PRINTED = recorded("func")
+
+
+@pytest.mark.parametrize("name", programs("func"))
+def test_prints_what_pytorch_prints(name):
+    assert text_of(programs("func")[name], torch) == PRINTED[name]
+
+
+def test_every_program_was_recorded():
+    assert list(programs("func")) == list(PRINTED)
+
+
+def test_gradients_a_hundred_deep():
+    f = torch.exp
+    for _ in range(100):
+        f = grad(f)
+    x = torch.tensor(0.3, dtype=torch.float64)
+    assert abs(f(x).item() - np.exp(0.3)) < 1e-10
+
+
+@pytest.mark.parametrize("outer", [jacrev, jacfwd])
+@pytest.mark.parametrize("inner", [jacrev, jacfwd])
+def test_hessians_agree(outer, inner):
+    def f(x):
+        return (torch.tanh(x).prod() + (x**3).sin().sum()) * x.norm()
+
+    rng = np.random.default_rng(1)
+    x = torch.tensor(rng.standard_normal(5))
+    exact = torch.autograd.functional.hessian(f, x)
+    assert np.abs((outer(inner(f))(x) - exact).numpy()).max() < 1e-10
+    assert np.abs((hessian(f)(x) - exact).numpy()).max() < 1e-10
+
+
+def test_a_function_that_reads_values_is_run_sample_by_sample():
+    def f(x):
+        return x * 2 if x.sum() > 1 else -x
+
+    x = torch.tensor([[0.0, 0.5], [1.0, 1.0], [3.0, -9.0]])
+    with pytest.warns(UserWarning, match="one by one") as caught:
+        got = vmap(f)(x)
+    assert len(caught) == 1
+    assert torch.equal(got, torch.stack([f(r) for r in x]))
+    with pytest.warns(UserWarning, match="one by one"):
+        got = vmap(lambda r: r * r[0].item())(x)
+    assert torch.equal(got, x * x[:, :1])
+    with pytest.warns(UserWarning, match="one by one"):
+        got = vmap(grad(lambda r: f(r).sum()))(x)
+    assert got.tolist() == [[-1, -1], [2, 2], [-1, -1]]
+
+
+def test_no_level_is_left_behind_by_an_error():
+    from tidu.core import levels
+
+    def bad(x):
+        raise KeyError
+
+    for transform in (grad, vmap, jacrev, jacfwd, hessian):
+        with pytest.raises(KeyError):
+            transform(bad)(torch.ones(2))
+    with pytest.raises(KeyError):
+        torch.func.jvp(bad, (torch.ones(2),), (torch.ones(2),))
+    assert levels.depth() == 0
+    assert torch.is_grad_enabled()
+
+
+def test_results_are_free_of_graphs():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = torch.ones(2)
+        for made in (jacrev(torch.exp)(x), jacfwd(torch.exp)(x), hessian(lambda x: x.exp().sum())(x)):
+            assert not made.requires_grad
