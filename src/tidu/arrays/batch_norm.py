@@ -15,7 +15,7 @@ import numpy as np
 from tidu.arrays.rows import row_dot
 from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
 
-__all__ = ["affine", "backward", "forward"]
+__all__ = ["affine", "backward", "forward", "grouped_backward", "grouped_forward"]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -171,3 +171,118 @@ def backward(
     return tuple(v if v is None else v.astype(dt, copy=False) for v in outs)  # type: ignore[return-value]
 
 
+
+
+# --- groups of channels -----------------------------------------------------------------------------
+
+# An array of groups, (samples * groups, c * s): c channels of s elements in each. Group i has the channels
+# i % groups * c and on.
+
+
+def _grouped(v: np.ndarray | None, c: int, rows: int, work: Any) -> np.ndarray | None:
+    """A number a channel as (rows, c, 1)."""
+    if v is None:
+        return None
+    per = v.astype(work, copy=False).reshape(-1, c)
+    return np.broadcast_to(per, (rows // max(1, len(per)), *per.shape)).reshape(rows, c, 1)
+
+
+def _rows_at_once(x: np.ndarray) -> tuple[int, int]:
+    n = len(x)
+    step = max(1, min(-(-n // 4), BLOCK // max(1, x.shape[1] * x.itemsize)))
+    return step, -(-n // step)
+
+
+def _over_rows(x: np.ndarray, piece: Callable[[slice], None]) -> None:
+    step, count = _rows_at_once(x)
+
+    def run(i: int) -> None:
+        piece(slice(i * step, (i + 1) * step))
+
+    if x.size <= BIG:
+        with quiet():
+            for i in range(count):
+                run(i)
+    else:
+        parallel(run, count)
+
+
+def grouped_forward(
+    x: np.ndarray, c: int, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(x - mean) * rstd * weight + bias for each row, c channels long; and mean and rstd, (rows, 1) each.
+
+    Source: torch.native_group_norm.
+    """
+    rows, n = x.shape
+    work = x.dtype
+    out = np.empty((rows, c, n // c if c else 0), work)
+    mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
+    w, b = _grouped(weight, c, rows, work), _grouped(bias, c, rows, work)
+
+    def piece(s: slice) -> None:
+        y = out[s].reshape(-1, n)
+        np.copyto(y, x[s])
+        m = row_dot(y, None) / work.type(n)
+        np.subtract(y, m, y)
+        r = 1 / np.sqrt(row_dot(y, y) / work.type(n) + work.type(eps))
+        mean[s], rstd[s] = m, r
+        z = out[s]
+        if w is None:
+            np.multiply(y, r, y)
+        else:
+            np.multiply(z, w[s] * r[:, :, None], z)
+        if b is not None:
+            np.add(z, b[s], z)
+
+    if x.size:
+        _over_rows(x, piece)
+    else:
+        mean[...], rstd[...] = 0 if n else np.nan, np.nan
+    return out, mean, rstd
+
+
+def grouped_backward(
+    g: np.ndarray,
+    x: np.ndarray,
+    c: int,
+    groups: int,
+    weight: np.ndarray | None,
+    mean: np.ndarray,
+    rstd: np.ndarray,
+    need: tuple[bool, bool, bool] = (True, True, True),
+) -> tuple[Any, Any, Any]:
+    """The cotangents of the rows, and of weight and bias; None where `need` is False.
+
+    From sum(g) and sum(g * (x - mean)) of each channel, of which those of the rows are made as well.
+    """
+    rows, n = x.shape
+    work = x.dtype
+    s = n // c if c else 0
+    sums, dots = np.zeros((rows, c), work), np.zeros((rows, c), work)
+    w = _grouped(weight, c, rows, work)
+    gx = np.empty((rows, c, s), work) if need[0] else None
+
+    def piece(cut: slice) -> None:
+        part = g[cut].reshape(-1, s)
+        d = x[cut] - mean[cut]
+        count = len(d)
+        sums[cut] = row_dot(part, None).reshape(count, c)
+        dots[cut] = row_dot(part, d.reshape(-1, s)).reshape(count, c)
+        if gx is None:
+            return
+        r = rstd[cut]
+        weights = np.ones((count, c), work) if w is None else w[cut][:, :, 0]
+        # r * (h - mean(h) - z * mean(h * z)) with h = g * weight, z = (x - mean) * r
+        h = (sums[cut] * weights).sum(1, keepdims=True) / work.type(n)
+        hz = (dots[cut] * weights).sum(1, keepdims=True) * r * r * r / work.type(n)
+        y = gx[cut]
+        np.multiply(g[cut].reshape(y.shape), (weights * r)[:, :, None], y)
+        np.multiply(d, hz, d)
+        np.subtract(y, d.reshape(y.shape), y)
+        np.subtract(y, (h * r)[:, :, None], y)
+
+    if x.size:
+        _over_rows(x, piece)
+    gw = (dots * rstd).reshape(-1, groups * c).sum(0) if need[1] else None
+    return gx, gw, sums.reshape(-1, groups * c).sum(0) if need[2] else None

@@ -58,7 +58,10 @@ def _windows(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Int
         *(s * d for s, d in zip(steps, dilation, strict=True)),
         *(s * t for s, t in zip(steps, stride, strict=True)),
     )
-    return np.lib.stride_tricks.as_strided(x, (*x.shape[:2], *kernel, *out), strides, writeable=False)
+    shape = (*x.shape[:2], *kernel, *out)
+    if x.flags.c_contiguous:
+        return np.ndarray(shape, x.dtype, x, 0, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
 def _blocks(n: int, sample_bytes: int, rows: int) -> list[tuple[int, int, int, int]]:
@@ -150,6 +153,9 @@ def correlate(
     if out is None:
         out = output_size(x.shape[2:], kernel, stride, pads, dilation)
     length = math.prod(out)
+    if groups == o == x.shape[1] and math.prod(kernel) > 1 and n and length:
+        y = _depthwise(x, w, bias, out, stride, pads, dilation)
+        return y.astype(dtype) if y.dtype != dtype else y
     y = np.empty((n, groups, o // groups, length), x.dtype)
     if y.size:
         columns = _Columns(x, kernel, out, stride, pads, dilation, groups)
@@ -169,6 +175,103 @@ def correlate(
     return y.astype(dtype) if y.dtype != dtype else y
 
 
+def _seen_at(x: np.ndarray, places: Ints, out: Ints, stride: Ints, dilation: Ints) -> np.ndarray:
+    """What one place of the kernel sees, as a view of the padded samples."""
+    at = tuple(
+        slice(d * j, d * j + s * (q - 1) + 1, s) for j, q, s, d in zip(places, out, stride, dilation, strict=True)
+    )
+    return x[(slice(None), slice(None), *at)]
+
+
+def _samples(n: int, sample_bytes: int) -> int:
+    return max(1, min(BLOCK // max(1, sample_bytes), -(-n // 4)))
+
+
+def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int], int]:
+    """Steps of one: where each place of the kernel begins in a padded plane laid out flat, and the length of the run
+    that covers all outputs, with the elements between the lines that nobody wants."""
+    strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
+    starts = [
+        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True)) for places in np.ndindex(*kernel)
+    ]
+    return starts, sum((q - 1) * s for q, s in zip(out, strides, strict=True)) + 1
+
+
+def _depthwise(
+    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> np.ndarray:
+    """Each channel with a kernel of its own: a multiplication for each place of the kernel, no products of matrices."""
+    n, c = x.shape[:2]
+    kernel = w.shape[2:]
+    y = np.empty((n, c, *out), x.dtype)
+    ones = (1,) * len(out)
+    step = _samples(n, math.prod(y.shape[1:]) * x.itemsize)
+    flat = all(s == 1 for s in stride)
+
+    def run(i: int) -> None:
+        part = y[i * step : (i + 1) * step]
+        seen = _padded(x[i * step : (i + 1) * step], pads)
+        if flat:
+            seen = np.ascontiguousarray(seen)
+            size = seen.shape[2:]
+            starts, length = _runs(size, out, kernel, dilation)
+            seen = seen.reshape(len(part), c, math.prod(size))
+            total = np.empty((len(part), c, math.prod(size)), part.dtype)
+            views = [seen[:, :, s : s + length] for s in starts]
+            target, shape = total[:, :, :length], (c, 1)
+        else:
+            views = [_seen_at(seen, places, out, stride, dilation) for places in np.ndindex(*kernel)]
+            target, shape = part, (c, *ones)
+        product = np.empty(target.shape, part.dtype)
+        for k, places in enumerate(np.ndindex(*kernel)):
+            factor = w[(slice(None), 0, *places)].reshape(shape)
+            np.multiply(views[k], factor, product if k else target)
+            if k:
+                np.add(target, product, target)
+        if flat:
+            part[...] = total.reshape(len(part), c, *size)[(slice(None), slice(None), *(slice(0, q) for q in out))]
+        if bias is not None:
+            np.add(part, bias.reshape(c, *ones), part)
+
+    _share(run, -(-n // step), y.size * math.prod(kernel))
+    return y
+
+
+def _depthwise_weight(
+    g: np.ndarray, x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> np.ndarray:
+    n, c = g.shape[:2]
+    out = g.shape[2:]
+    step = _samples(n, math.prod(g.shape[1:]) * g.itemsize)
+    count = -(-n // step)
+    parts = np.zeros((count, c, math.prod(kernel)), g.dtype)
+    flat = all(s == 1 for s in stride)
+
+    def run(i: int) -> None:
+        part = g[i * step : (i + 1) * step]
+        m = len(part)
+        seen = _padded(x[i * step : (i + 1) * step], pads)
+        if flat:
+            seen = np.ascontiguousarray(seen)
+            size = seen.shape[2:]
+            starts, length = _runs(size, out, kernel, dilation)
+            wide = np.zeros((m, c, *size), part.dtype)
+            wide[(slice(None), slice(None), *(slice(0, q) for q in out))] = part
+            rows = wide.reshape(m * c, -1)[:, :length]
+            seen = seen.reshape(m * c, -1)
+            for k, s in enumerate(starts):
+                parts[i, :, k] = np.vecdot(rows, seen[:, s : s + length]).reshape(m, c).sum(0)
+            return
+        product = np.empty(part.shape, part.dtype)
+        ones = np.ones(math.prod(out), part.dtype)
+        for k, places in enumerate(np.ndindex(*kernel)):
+            np.multiply(part, _seen_at(seen, places, out, stride, dilation), product)
+            parts[i, :, k] = product.reshape(m, c, -1).dot(ones).sum(0)
+
+    _share(run, count, g.size * math.prod(kernel))
+    return parts.sum(0)
+
+
 def adjoint_weight(
     g: np.ndarray, x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints, groups: int
 ) -> np.ndarray:
@@ -182,6 +285,8 @@ def adjoint_weight(
     shape = (o, c // groups, *kernel)
     if not g.size or not x.size:
         return np.zeros(shape, dtype)
+    if groups == o == c and math.prod(kernel) > 1:
+        return _depthwise_weight(g, x, kernel, stride, pads, dilation).reshape(shape).astype(dtype, copy=False)
     columns = _Columns(x, kernel, out, stride, pads, dilation, groups)
     g2 = np.ascontiguousarray(g).reshape(n, groups, o // groups, math.prod(out))
     blocks, rest = columns.blocks, columns.rest
@@ -255,7 +360,11 @@ def _scatter(
                     for j, q, s, d in zip(places, out, stride, dilation, strict=True)
                 )
                 target = full[(slice(None), slice(None), *at)]
-                np.add(target, np.matmul(turned[k], part).reshape(m, c, *out), target)
+                if per == o // groups == 1:
+                    product = part * turned[k]
+                else:
+                    product = np.matmul(turned[k], part)
+                np.add(target, product.reshape(m, c, *out), target)
             keep = tuple(slice(before, before + q) for q, (before, _) in zip(size, pads, strict=True))
             kept = full[(slice(None), slice(None), *keep)]
             result[(slice(lo, lo + m), slice(None), *(slice(0, q) for q in kept.shape[2:]))] = kept

@@ -45,6 +45,16 @@ def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Call
     return rule
 
 
+def in_blocks(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise forward of one array that goes over a large one a block at a time."""
+
+    @functools.wraps(forward)
+    def kernel(input: Any) -> Any:
+        return blocked(forward, input) if input.size > BIG else forward(input)
+
+    return kernel
+
+
 class HotNode(Node):
     """The node of such an op: the input or the output, as its rule reads it, and the arguments."""
 
@@ -80,19 +90,32 @@ class HotNode(Node):
             yield self.out
 
 
-def hot(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Give the op behind `call`, of one tensor with one rule and one output, its hot path."""
-    op = call.op  # type: ignore[attr-defined]
-    reader = op.rules[0]
+def _pull(op: Any) -> Callable[..., Any]:
+    """The op's rule as a function of the cotangent, the input or its shape, the output, and the arguments."""
+    reader, first = op.rules[0], op.params[0]
     names = [op.sources[r] if r >= 0 else "g" for r in reader.reads]
-    rest = op.params[1:]
-    first = op.params[0]
-    words = {first: "x", first + "_shape": "tuple(x.shape)" if first in names else "x", "out": "out", "g": "g"}
-    source = ", ".join(words.get(n, n) for n in names)
-    pull = eval(f"lambda g, x, out, {''.join(p + ', ' for p in rest)}: fn({source})", {"fn": reader.fn})
-    cls: Any = type(op.node_name, (HotNode,), {"__slots__": (), "op": op, "pull": staticmethod(pull)})
-    save_x, save_out = first in names, "out" in names
-    n_args, forward, general, bind = len(rest), op.forward, op.general, op.bind
+    shape = "tuple(x.shape)" if first in names else "x"
+    words = {first: "x", first + "_shape": shape, "out": "out", "g": "g"}
+    read = ", ".join(words.get(n, n) for n in names)
+    return eval(f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn})  # type: ignore[no-any-return]
+
+
+def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
+    """Give the op behind `call`, of one tensor with one rule and one output, its hot path.
+
+    `blocks`: an elementwise forward goes over large arrays a block at a time, unless it sees to that itself.
+    """
+    op = call.op  # type: ignore[attr-defined]
+    n_args, forward, general, bind = len(op.params) - 1, op.forward, op.general, op.bind
+    elementwise = blocks and op.kind == "elementwise"
+    cls: Any = None
+    save_x = save_out = False
+
+    def prepare() -> Any:  # when a node is first made: importing the library must not take long
+        nonlocal cls, save_x, save_out
+        save_x, save_out = op.params[0] in op.sources, "out" in op.sources
+        cls = type(op.node_name, (HotNode,), {"__slots__": (), "op": op, "pull": staticmethod(_pull(op))})
+        return cls
 
     def quick(input: Any, *args: Any, out: Any = None, **kw: Any) -> Any:
         if kw or len(args) != n_args:
@@ -105,7 +128,7 @@ def hot(call: Callable[..., Any]) -> Callable[..., Any]:
         record = state.record
         if (dt is not F32 and dt is not F64) or out is not None or (record is not True and record is not False):
             return general((input, *args), out)
-        r = forward(a, *args)
+        r = blocked(forward, a, *args) if elementwise and a.size > BIG else forward(a, *args)
         e = input._node if input._view is None else live_node(input)
         t = new(Tensor)
         t._a = r if r.__class__ is ndarray else np.asarray(r)
@@ -113,7 +136,7 @@ def hot(call: Callable[..., Any]) -> Callable[..., Any]:
         t._node = t._view = t._grad = t._extra = None
         if e is None or not record:
             return t
-        t._node = n = new(cls)
+        t._node = n = new(cls or prepare())
         n.seq = next_seq()
         n._hooks = None
         n.edges = (input if e is True else e,)

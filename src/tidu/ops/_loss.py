@@ -10,8 +10,9 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.reduce import mean_all, sum_all
+from ..arrays.threads import BIG
 from ..core.broadcast import sum_to
-from ..core.elementwise import F32, F64, ONE, elementwise
+from ..core.elementwise import F32, F64, ONE, blocked, elementwise
 from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
@@ -95,6 +96,15 @@ def spread(g: Value, how: int, n: int) -> Value:
     return g / n if how == MEAN else g
 
 
+def product(g: Value, p: Value) -> Value:
+    """g * p, over the threads where that pays."""
+    if p.__class__ is ndarray and p.size > BIG and g.__class__ is ndarray and g.dtype == p.dtype:
+        if g.ndim == 0:
+            return blocked(lambda x: x * g, p)
+        return blocked(np.multiply, p, g)
+    return g * p
+
+
 class PairNode(Node):
     """The node of a loss of two floating tensors of one shape on its hot path."""
 
@@ -162,20 +172,25 @@ def pair_loss(
             n *= d
         return n
 
+    def part(rule: Callable[..., Any], input: Value, target: Value, *args: Any) -> Value:
+        if input.__class__ is ndarray and input.size > BIG:
+            return blocked(rule, input, target, *args)
+        return rule(input, target, *args)
+
     def pull_x(g: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
         g = spread(g, reduction, size(input, target))
-        return sum_to(g * partial_x(input, target, *args), tuple(input.shape))
+        return sum_to(product(g, part(partial_x, input, target, *args)), tuple(input.shape))
 
     def pull_y(g: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
         g = spread(g, reduction, size(input, target))
-        p = partial_y(input, target, *args) if partial_y is not None else -partial_x(input, target, *args)
-        return sum_to(g * p, tuple(target.shape))
+        p = part(partial_y, input, target, *args) if partial_y else -part(partial_x, input, target, *args)
+        return sum_to(product(g, p), tuple(target.shape))
 
     def push_x(t: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
         return reduced(t * partial_x(input, target, *args), reduction)
 
     def push_y(t: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
-        p = partial_y(input, target, *args) if partial_y is not None else -partial_x(input, target, *args)
+        p = partial_y(input, target, *args) if partial_y else -partial_x(input, target, *args)
         return reduced(t * p, reduction)
 
     reads = ["input", "target", "reduction", *tail]
@@ -198,7 +213,8 @@ def pair_loss(
         dt = x.dtype
         if (dt is not F32 and dt is not F64) or y.dtype is not dt or x.shape != y.shape or state.record is not True:
             return general(input, target, *args)
-        r = reduce_array(values(x, y, *args[1:]), args[0])
+        each = blocked(values, x, y, *args[1:]) if x.size > BIG else values(x, y, *args[1:])
+        r = reduce_array(each, args[0])
         ex = input._node if input._view is None else live_node(input)
         ey = target._node if target._view is None else live_node(target)
         t = new(Tensor)

@@ -12,9 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import elementwise as kernels
-from ..arrays import sampling
-from ..arrays import select
-from ..arrays.threads import BIG, big_ufunc
+from ..arrays import sampling, select
 from ..core.broadcast import sum_to
 from ..core.elementwise import elementwise, unary
 from ..core.inplace import inplace
@@ -24,9 +22,9 @@ from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._generator import stream_of
 from ._half import widened
-from ._hot import fast, hot
+from ._hot import fast, hot, in_blocks
 from ._refuse import refusal, refuse
-from ._sampler import fill, sampler
+from ._sampler import sampler
 from .pointwise import abs, exp, sigmoid, tanh
 from .selection import where
 
@@ -37,6 +35,7 @@ __all__ = [
 METHODS = "hardshrink prelu relu relu_"
 
 Value = Any
+_SMALL = 4096  # elements, up to which NumPy's own call is the quickest
 
 
 def _both(*checks: Callable[..., None]) -> Policy:
@@ -60,7 +59,7 @@ def _relu(input: Any) -> Any:
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return big_ufunc(np.maximum, input, 0) if input.size > BIG else np.maximum(input, np.zeros((), input.dtype))
+    return select.relu(input) if input.size > _SMALL else np.maximum(input, input.dtype.type(0))
 
 
 relu = unary(
@@ -98,7 +97,7 @@ def leaky_relu(input: Value, negative_slope: float = 0.01, inplace: bool = False
 
 @widened
 def _prelu(input: Any, weight: Any) -> Any:
-    return np.where(input > 0, input, input * weight)
+    return select.where(input > 0, input, input * weight)
 
 
 _prelu_op = Op(
@@ -145,7 +144,7 @@ def prelu(input: Value, weight: Value) -> Value:
 
 
 def _threshold(input: Any, threshold: float, value: float) -> Any:
-    return np.where(input <= input.dtype.type(threshold), input.dtype.type(value), input)
+    return select.where(input <= input.dtype.type(threshold), input.dtype.type(value), input)
 
 
 threshold = hot(
@@ -266,7 +265,8 @@ def _gelu_rule(g: Any, input: Any, approximate: str) -> Any:
 gelu = hot(
     elementwise(
         "gelu", _gelu, {"input": fast(kernels.gelu_backward, _gelu_rule)}, policy=refuse("bic", "GeluKernelImpl")
-    )
+    ),
+    blocks=False,
 )  # fmt: skip
 
 
@@ -292,6 +292,7 @@ def silu(input: Value, inplace: bool = False) -> Value:
     return silu_(input) if inplace else _silu(input)
 
 
+@in_blocks
 @widened
 def _mish_forward(input: Any) -> Any:
     return input * np.tanh(np.log1p(np.exp(input)))
@@ -329,10 +330,12 @@ softplus = hot(
             )
         },
         policy=refuse("bic", "softplus_cpu"),
-    )
+    ),
+    blocks=False,
 )  # fmt: skip
 
 
+@in_blocks
 @widened
 def _logsigmoid(input: Any) -> Any:
     return np.minimum(input, 0) - np.log1p(np.exp(-np.absolute(input)))
@@ -409,7 +412,8 @@ def _hardtanh_forward(input: Any, min_val: float = -1.0, max_val: float = 1.0) -
     if input.dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     dt = input.dtype
-    return np.minimum(np.maximum(input, dt.type(min_val)), dt.type(max_val))
+    low = select.extremum(np.maximum, input, dt.type(min_val))
+    return select.extremum(np.minimum, low, dt.type(max_val))
 
 
 _hardtanh = hot(
@@ -439,6 +443,7 @@ def relu6(input: Value, inplace: bool = False) -> Value:
     return hardtanh_(input, 0, 6) if inplace else _hardtanh(input, 0, 6)
 
 
+@in_blocks
 @widened
 def _hardsigmoid_forward(input: Any) -> Any:
     return np.minimum(np.maximum(input + 3, 0), 6) / input.dtype.type(6)
@@ -456,6 +461,7 @@ def hardsigmoid(input: Value, inplace: bool = False) -> Value:
     return _ihardsigmoid(input) if inplace else _hardsigmoid(input)
 
 
+@in_blocks
 @widened
 def _hardswish_forward(input: Any) -> Any:
     return input * np.minimum(np.maximum(input + 3, 0), 6) / input.dtype.type(6)
@@ -481,7 +487,7 @@ def _within(g: Any, input: Any, lambd: float) -> Any:
 def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input where |input| > lambd, else 0. Source: torch.hardshrink."""
     l = input.dtype.type(lambd)
-    return np.where((input >= -l) & (input <= l), input.dtype.type(0), input)
+    return select.where((input >= -l) & (input <= l), input.dtype.type(0), input)
 
 
 hardshrink = hot(
@@ -498,7 +504,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"{lambd:g}"
         )
     l = input.dtype.type(lambd)
-    return np.where(input > l, input - l, np.where(input < -l, input + l, input * input.dtype.type(0)))
+    return select.where(input > l, input - l, select.where(input < -l, input + l, input * input.dtype.type(0)))
 
 
 softshrink = hot(

@@ -29,6 +29,7 @@ METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]
+ndarray = np.ndarray
 
 
 def _pairs(padding: Ints) -> list[tuple[int, int]]:
@@ -104,15 +105,24 @@ def _forward(
 def _input_rule(
     g: Value, weight: Value, input_shape: Any, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, groups: int
 ) -> Value:
+    size = tuple(input_shape[2:])
+    if g.__class__ is ndarray and g.dtype.kind != "c":
+        pads = _pairs(padding)
+        if transposed:
+            return kernels.correlate(g, weight, None, stride, pads, dilation, groups, size)
+        return kernels.adjoint_input(g, weight, None, size, stride, pads, dilation, groups)
     if transposed:
-        return correlate(g, conj(weight), tuple(input_shape[2:]), stride, padding, dilation, groups)
-    return back_input(g, conj(weight), tuple(input_shape[2:]), stride, padding, dilation, groups)
+        return correlate(g, conj(weight), size, stride, padding, dilation, groups)
+    return back_input(g, conj(weight), size, stride, padding, dilation, groups)
 
 
 def _weight_rule(
     g: Value, input: Value, weight_shape: Any, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, groups: int
 ) -> Value:
     kernel = tuple(weight_shape[2:])
+    if g.__class__ is ndarray and g.dtype.kind != "c":
+        y, x = (input, g) if transposed else (g, input)
+        return kernels.adjoint_weight(y, x, kernel, stride, _pairs(padding), dilation, groups)
     if transposed:
         return back_weight(conj(input), g, kernel, stride, padding, dilation, groups)
     return back_weight(g, conj(input), kernel, stride, padding, dilation, groups)

@@ -142,7 +142,7 @@ def _composed(input: Value, weight: Value, bias: Value) -> Value:
         return addmm(bias, input, t(weight))
     if input.ndim and weight.ndim == 2 and bias.ndim == 1 and input.is_contiguous():
         *lead, n = input.shape
-        r = addmm(bias, input.view((math.prod(lead), n)), t(weight))
+        r = linear(input.view((math.prod(lead), n)), weight, bias)
         return r.view((*lead, weight.shape[0]))
     return matmul(input, weight if weight.ndim == 1 else t(weight)) + bias
 

@@ -73,7 +73,7 @@ _mse = pair_loss("mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y)
 _smooth_l1 = pair_loss(
     "smooth_l1_loss",
     lambda x, y, beta: _smooth(np.abs(x - y), beta, 1 / beta if beta else 0.0),
-    lambda x, y, beta: clamp((x - y) / beta, -1, 1),
+    lambda x, y, beta: clamp((x - y) * (1 / beta), -1, 1),
     None,
     "smooth_l1_cpu",
     "beta",
@@ -89,9 +89,10 @@ _huber = pair_loss(
 
 
 def _smooth(z: Any, beta: float, scale: float) -> Any:
-    """scale * z**2 / 2 below beta, scale * beta * (z - beta / 2) from there on."""
+    """scale * z**2 / 2 up to beta, scale * beta * (z - beta / 2) from there on: with m = min(z, beta) one formula."""
     number = z.dtype.type
-    return np.where(z < beta, z * z * number(0.5 * scale), (z - number(0.5 * beta)) * number(beta * scale))
+    m = np.minimum(z, number(beta))
+    return (z - m * number(0.5)) * (m * number(scale))
 
 
 def mse_loss(

@@ -216,6 +216,8 @@ def _batch_rule(
     training: bool, eps: float, needs: Any,
 ) -> Any:  # fmt: skip
     wants = _wants(needs)
+    if input.ndim < 2:
+        return tuple(g0 * 0 if w else None for w in wants)
     if g0.__class__ is ndarray:
         if training:
             m, rstd = out1, out2
@@ -388,15 +390,11 @@ def f_instance_norm(
 
 
 def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
-    x = np.ascontiguousarray(input)
-    flat, m, rstd = rows.layer_norm(x.reshape(N * group, C // group * HxW), 1, None, None, eps)
-    out = flat.reshape(N, C, HxW)
-    if weight is not None:
-        out = np.multiply(out, weight.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
-    if bias is not None:
-        out = np.add(out, bias.reshape(C, 1), None if out.dtype.itemsize == 2 else out)
-    out = out.astype(input.dtype, copy=False).reshape(input.shape)
-    return _like_input((out, m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias)
+    dt = input.dtype
+    work = np.dtype(np.float32) if dt.itemsize == 2 else dt
+    x = np.ascontiguousarray(input, work).reshape(N * group, C // group * HxW)
+    out, m, rstd = channels.grouped_forward(x, C // group, weight, bias, eps)
+    return _like_input((out.reshape(input.shape), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias)
 
 
 def _group_rule(
@@ -431,28 +429,19 @@ def _group_numbers(
     g0: Any, g1: Any, g2: Any, input: Any, weight: Any, m: Any, rstd: Any, N: int, C: int, HxW: int, group: int, wants: Any
 ) -> Any:
     dt = input.dtype
-    work = np.float32 if dt.itemsize == 2 else dt
-    g = g0.reshape(N, C, HxW).astype(work, copy=False)
-    x = input.reshape(N * group, C // group * HxW).astype(work, copy=False)
-    m, rstd = m.astype(work, copy=False), rstd.astype(work, copy=False)
-    gx = gw = gb = None
-    if wants[0]:
-        h = g if weight is None else g * weight.reshape(C, 1)
-        h = h.reshape(x.shape)
-        gx = rows.layer_norm_backward(
-            h, x, m.reshape(-1, 1), rstd.reshape(-1, 1), 1, None, (True, False, False)
-        )[0]
-        if g1.any() or g2.any():
-            r = rstd.reshape(N, group, 1)
-            z = ((x - m.reshape(-1, 1)) * rstd.reshape(-1, 1)).reshape(N, group, -1)
-            gx = gx + _from_statistics(g1, g2, z, r).reshape(x.shape)
-        gx = gx.reshape(input.shape)
-    if wants[1]:
-        z = (x - m.reshape(-1, 1)) * rstd.reshape(-1, 1)
-        gw = np.einsum("ncs,ncs->c", g, z.reshape(N, C, HxW))
-    if wants[2]:
-        gb = g.sum((0, 2))
-    return tuple(v if v is None else v.astype(dt, copy=False) for v in (gx, gw, gb))
+    work = np.dtype(np.float32) if dt.itemsize == 2 else dt
+    shape = (N * group, C // group * HxW)
+    g, x = (np.ascontiguousarray(v, work).reshape(shape) for v in (g0, input))
+    m, rstd = (v.astype(work, copy=False).reshape(-1, 1) for v in (m, rstd))
+    gx, gw, gb = channels.grouped_backward(g, x, C // group, group, weight, m, rstd, wants)
+    if wants[0] and (g1.any() or g2.any()):
+        z = ((x - m) * rstd).reshape(N, group, -1)
+        gx = gx.reshape(shape) + _from_statistics(g1, g2, z, rstd.reshape(N, group, 1)).reshape(shape)
+    return (
+        gx.reshape(input.shape).astype(dt, copy=False) if wants[0] else None,
+        gw.astype(dt, copy=False) if wants[1] else None,
+        gb.astype(dt, copy=False) if wants[2] else None,
+    )
 
 
 def _group_push(
