@@ -15,6 +15,7 @@ from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
 from ._make import as_dtype, bad_combination, restrided
+from ._strides import empty_as
 
 __all__ = ["clone", "detach", "detach_"]
 METHODS = (
@@ -38,7 +39,11 @@ def numbers_of(t: Any, what: str) -> Any:
 def _copy(a: Any, memory_format: Any) -> Any:
     if memory_format is not None and memory_format.name != "preserve_format":
         return _in_format(a, memory_format)
-    return a.copy() if a.flags.c_contiguous or 0 in a.strides else a.copy("K")
+    if 0 in a.strides and a.size:
+        out = empty_as(a)
+        out[...] = a
+        return out
+    return a.copy() if a.flags.c_contiguous else a.copy("K")
 
 
 def _in_format(a: Any, memory_format: Any) -> Any:

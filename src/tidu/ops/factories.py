@@ -25,6 +25,7 @@ from ._make import (
     sizes_of,
     type_for,
 )
+from ._strides import empty_as
 
 __all__ = [
     "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",
@@ -164,7 +165,7 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
     if a is None:
         return empty_array(tuple(input.shape), d or input.dtype.np)
     if memory_format is None or memory_format.name == "preserve_format":
-        return np.empty_like(a, d, "C" if 0 in a.strides else "K", False)
+        return empty_as(a, d) if 0 in a.strides else np.empty_like(a, d, "K", False)
     if memory_format.name == "contiguous_format":
         return empty_array(a.shape, d or a.dtype)
     return restrided(a.shape, d or a.dtype, memory_format.name)
