@@ -6,11 +6,13 @@ from . import (
     activation,
     adaptive,
     batchnorm,
+    channelshuffle,
     container,
     conv,
     distance,
     dropout,
     flatten,
+    fold,
     instancenorm,
     linear,
     loss,
@@ -28,7 +30,8 @@ from . import (
 __all__ = ["Module"]
 _FAMILIES = (
     module, container, linear, activation, dropout, sparse, batchnorm, instancenorm, normalization, flatten, loss,
-    distance, conv, pooling, padding, upsampling, pixelshuffle, rnn, transformer, adaptive,
+    distance, conv, pooling, padding, upsampling, pixelshuffle, channelshuffle, fold, rnn, transformer,
+    adaptive,
 )  # fmt: skip
 for _family in _FAMILIES:
     for _name in _family.__all__:

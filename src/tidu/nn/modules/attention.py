@@ -142,3 +142,7 @@ class MultiheadAttention(Module):
             if key_padding_mask is not None:
                 merged = merged + key_padding_mask.view(n, 1, 1, length).expand(-1, self.num_heads, -1, -1)
         return merged, kind
+
+
+# Where PyTorch has it, so that files that hold modules go both ways.
+MultiheadAttention.__module__ = __name__.replace("attention", "activation")

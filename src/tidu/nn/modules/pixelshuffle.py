@@ -1,4 +1,4 @@
-"""Channels to pixels, and back; channels and patches moved about. Source: torch.nn.modules.pixelshuffle, .fold."""
+"""Channels to pixels, and back. Source: torch.nn.modules.pixelshuffle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from .. import functional as F
 from .module import Module
 
-__all__ = ["ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold"]
+__all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
@@ -40,59 +40,3 @@ class PixelUnshuffle(Module):
 
     def extra_repr(self) -> str:
         return f"downscale_factor={self.downscale_factor}"
-
-
-class ChannelShuffle(Module):
-    """Channels in groups, dealt out anew. Source: torch.nn.ChannelShuffle."""
-
-    __constants__ = ["groups"]
-
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Any) -> Any:
-        return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
-
-
-class Fold(Module):
-    """Patches, laid out as columns, added up to pictures. Source: torch.nn.Fold."""
-
-    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
-
-    def __init__(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-    ) -> None:
-        super().__init__()
-        self.output_size, self.kernel_size, self.dilation = output_size, kernel_size, dilation
-        self.padding, self.stride = padding, stride
-
-    def forward(self, input: Any) -> Any:
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
-
-
-class Unfold(Module):
-    """The patches of pictures, laid out as columns. Source: torch.nn.Unfold."""
-
-    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
-
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
-    def forward(self, input: Any) -> Any:
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-        )
