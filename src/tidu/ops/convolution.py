@@ -335,6 +335,16 @@ def _batched(fn: str, n: int, input: Value) -> bool:
 def _conv(
     fn: str, n: int, input: Value, weight: Value, bias: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
+    try:  # arguments that were found good before are good again
+        key = (
+            input._a.shape, input._a.dtype, weight._a.shape, weight._a.dtype,
+            bias if bias is None else (bias._a.shape, bias._a.dtype), stride, padding, dilation, groups,
+        )  # fmt: skip
+        known = _KNOWN.get(key)
+    except (AttributeError, TypeError):
+        key = known = None
+    if known is not None:
+        return _op.call(input, weight, bias, *known)
     for i, (name, v) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(v, Tensor):
             raise TypeError(f"{fn}() argument '{name}' (position {i}) must be Tensor, not {type(v).__name__}")
@@ -347,7 +357,19 @@ def _conv(
     if isinstance(padding, str):
         x, padding = _by_word(x, weight, stride, padding, dilation)
     r = convolution(x, weight, bias, stride, padding, dilation, False, 0, groups)
-    return r if batched else r.squeeze(0)
+    if not batched:
+        return r.squeeze(0)
+    if key is not None and x is input and not input.dtype.is_complex:
+        if len(_KNOWN) > 1024:
+            _KNOWN.clear()
+        _KNOWN[key] = (
+            _expand(stride, n, "stride"), _expand(padding, n, "padding"), _expand(dilation, n, "dilation"), False,
+            (0,) * n, groups,
+        )  # fmt: skip
+    return r
+
+
+_KNOWN: dict[Any, tuple[Any, ...]] = {}
 
 
 def _by_word(x: Value, weight: Value, stride: Any, padding: str, dilation: Any) -> tuple[Value, Ints]:
