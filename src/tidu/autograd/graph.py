@@ -132,17 +132,20 @@ def register_multi_grad_hook(
         return _MultiHandle([register_hook(t, first) for t in tensors if t.requires_grad])
     if not all(t.requires_grad for t in tensors):
         raise AssertionError("Expected gradient function to be set")
-    places = [get_gradient_edge(t) for t in tensors]
+    # The hooks hang on these places, which therefore must not be held by them.
+    nodes = [live_node(t) for t in tensors]
+    places = [weakref.ref(t if n is True else n.owner) for t, n in zip(tensors, nodes, strict=True)]
+    del nodes
     buffers: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()  # [how many have come, the gradients]
 
     def collector(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
             run = current()
             with lock:
-                buffer = buffers.setdefault(run, [0, [None] * len(tensors)])
+                buffer = buffers.setdefault(run, [0, [None] * len(places)])
                 buffer[0] += 1
                 buffer[1][i] = grad
-                done = buffer[0] == sum(run.will_reach(p.node) for p in places)
+                done = buffer[0] == sum(run.will_reach(p()) for p in places)
             if done:
                 fn(buffers.pop(run)[1])
 

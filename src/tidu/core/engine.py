@@ -119,10 +119,10 @@ class Run:
         nodes.sort(key=_by_seq, reverse=True)
         return nodes
 
-    def will_reach(self, node: Node) -> bool:
-        """Whether a node (or the AccumulateGrad of a leaf) is part of this pass."""
-        if hasattr(node, "variable"):
-            return node.variable in self.pending
+    def will_reach(self, node: Any) -> bool:
+        """Whether a node, or a leaf, is part of this pass."""
+        if isinstance(node, Tensor):
+            return node in self.pending
         if self.reached is None:
             self.reached = set(self.order)
         return node in self.reached and (self.ways is None or node in self.ways)
