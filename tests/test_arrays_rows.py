@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import gather, matmul, reduce, rows
+from tidu.arrays import gather, matmul, reduce, rows, scan
+from tidu.arrays.pool import get_num_threads, set_num_threads
 
 FLOATS = [np.float32, np.float64]
 HALVES = [np.float16, ml_dtypes.bfloat16]
@@ -389,3 +390,48 @@ def test_an_index_out_of_bounds_is_an_index_error() -> None:
                 gather.add_rows(5, index, np.ones((size, 20), np.float32))
             with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
                 gather.take_rows(np.ones((5, 20), np.float32), index)
+
+
+# --- running sums -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["f", "d", "D"])
+@pytest.mark.parametrize("shape, axis", [
+    ((3,), 0), ((40, 200), 1), ((400, 1003), 1), ((1003, 300), 0), ((4, 70, 90), 1), ((5, 0), 1), ((7, 1), -1),
+    ((128, 64), 1), ((2, 9000), -1),
+])  # fmt: skip
+def test_cumsum(kind, shape, axis) -> None:
+    a = np.random.default_rng(0).standard_normal(shape).astype(kind)
+    wide = a.astype("D" if kind == "D" else "d")
+    tol = 1e-3 if kind == "f" else 1e-11
+    np.testing.assert_allclose(scan.cumsum(a, axis), np.cumsum(wide, axis), atol=tol)
+    back = np.flip(np.cumsum(np.flip(wide, axis), axis), axis)
+    np.testing.assert_allclose(scan.cumsum(a, axis, reverse=True), back, atol=tol)
+    np.testing.assert_allclose(scan.cumsum(np.asfortranarray(a), axis), np.cumsum(wide, axis), atol=tol)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_cumsum_keeps_infinities_where_they_are(reverse) -> None:
+    a = np.ones((64, 200), np.float32)
+    a[3, 37], a[5, 90], a[5, 91], a[7, 150], a[9, 10] = np.inf, np.inf, -np.inf, np.nan, 3e38
+    a[9, 11], a[9, 12] = 3e38, -3e38
+    want = np.cumsum(a[:, ::-1], 1)[:, ::-1] if reverse else np.cumsum(a, 1)
+    got = scan.cumsum(a, 1, reverse)
+    np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+
+
+def test_cumsum_of_whole_numbers_is_exact() -> None:
+    a = np.random.default_rng(0).integers(-50, 50, (300, 777)).astype(np.float32)
+    np.testing.assert_array_equal(scan.cumsum(a, 1), np.cumsum(a.astype(int), 1))
+
+
+def test_cumsum_has_the_same_bits_with_one_thread() -> None:
+    a = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
+    with_threads = scan.cumsum(a, 1)
+    before = get_num_threads()
+    try:
+        set_num_threads(1)
+        np.testing.assert_array_equal(scan.cumsum(a, 1), with_threads)
+    finally:
+        set_num_threads(before)

@@ -52,6 +52,9 @@ reduce.py     sums
     sum_all(a) -> 0-d array                     sum_axes(a, axes, keepdims=False)
     mean_all(a) -> 0-d array                    mean_axes(a, axes, keepdims=False)
 
+scan.py       running sums
+    cumsum(a, axis, reverse=False) -> array     of floating or complex numbers; reverse: from the end
+
 gather.py     rows by index
     take_rows(a, index) -> a[index]             index: integer array of any shape, along axis 0
     add_rows(n, index, g) -> array (n, ...)     its adjoint: zeros, then out[index[i]] += g[i]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays import scan
 from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
@@ -40,9 +41,13 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
         return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
     if input.dtype.kind in "biu":
         return np.add.accumulate(input, d, INT64 if dtype is None else dtype.np)
-    if is_low(input.dtype):
-        return np.add.accumulate(input.astype(np.float32), d).astype(input.dtype)
-    return np.add.accumulate(input, d)
+    return _running_sum(input, d)
+
+
+def _running_sum(a: Any, dim: int, reverse: bool = False) -> Any:
+    if is_low(a.dtype):
+        return scan.cumsum(a.astype(np.float32), dim, reverse).astype(a.dtype)
+    return scan.cumsum(a, dim, reverse)
 
 
 def _reversed(x: Any, dim: int) -> Any:
@@ -53,7 +58,7 @@ def _reverse_cumsum(g: Any, dim: int) -> Any:
     if isinstance(g, Tensor):
         return _reversed(cumsum(_reversed(g, dim), dim), dim)
     g = np.asarray(g)
-    return np.flip(_cumsum(np.flip(g, dim), dim), dim) if g.ndim else g
+    return _running_sum(g, dim, True) if g.ndim else g
 
 
 _cumsum_op = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
