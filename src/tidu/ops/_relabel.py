@@ -42,7 +42,7 @@ def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:
                 recorded(n, (self,))
             self._node = n
             move_captures(self, old)
-        if self._view is not None:
+        if record and self._view is not None:  # unrecorded, its node follows from the base's
             base, _, how = self._view
             self._view = (base, self._v[0], how)
         return self

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.inplace import apply_inplace, check_inplace, reads_input, rebase, shadow
+from ..core.inplace import _wants, apply_inplace, check_inplace, reads_input, rebase, shadow
 from ..core.modes import state
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..core.views import live_node
 from ._exact import refuse_overlap
 
 
@@ -33,7 +32,7 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
         if v.__class__ is Tensor and v._v is cell and v._a.ndim:
             refuse_overlap(x, (v,), whole=True)
     for v in args:
-        if isinstance(v, Tensor) and (v._node if v._view is None else live_node(v)) is not None:
+        if isinstance(v, Tensor) and (v._node is not None if v._view is None else _wants(v, x)):
             wants = True
     if not wants and x._v.__class__ is list:
         into(a, *vals)
@@ -42,7 +41,7 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
     check_inplace(x, wants)
     if any([v is x for v in args[1:]]):
         return apply_inplace(op, args)
-    if not (wants and state.record is not False):
+    if not (wants and state.grad):
         into(a, *vals)
         x._v[0] += 1
         return x

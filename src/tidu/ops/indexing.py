@@ -19,7 +19,7 @@ from ..core.promote import number
 from ..core.strided import _overlaps
 from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
-from ..core.views import live_node, pointer
+from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import bool_, from_numpy
 from ._exact import refuse_overlap
 from ._indexed import indexed, indexed_by_list
@@ -518,8 +518,10 @@ def _writes_directly(x: Any, value: Any) -> bool:
     a = getattr(x, "_a", None)
     if a is None or x._v.__class__ is not list:
         return False
-    if state.grad and (x._node if x._view is None else live_node(x)) is not None:
-        return False
+    if state.grad:
+        view = x._view
+        if (x._node if view is None else view[2] is not DEFAULT or live_node(x)) is not None:
+            return False
     if not a.flags.forc and _overlaps(a.shape, a.strides):
         return False
     if value.__class__ is Tensor:
