@@ -376,7 +376,8 @@ def _vectors_vjp(w: Any, v: Any, gw: Any, gv: Any) -> Any:
         _check_gauge(diag(p), "linalg_eigh", "eigenvectors")
     n = w.shape[-1]
     off = like(1 - np.eye(n), w)
-    return v @ (p / differences(w) * off + diag_embed(gw)) @ H(v)
+    g = v @ (p / differences(w) * off + diag_embed(gw)) @ H(v)
+    return (g + H(g)) * 0.5
 
 
 def _eigh_vjp(g0: Any, g1: Any, out0: Any, out1: Any) -> Any:

@@ -180,16 +180,15 @@ def solve_value(a: Any, b: Any, left: bool = True) -> Any:
     return _solve.call(a, b, left, False, "")[0]
 
 
-def _solve_right(g0: Any, A: Any, B_shape: Any, left: bool) -> Any:
-    return sum_to(solve_value(H(A), g0, left), B_shape)
-
-
-def _solve_matrix(g0: Any, A: Any, out0: Any, B_shape: Any, A_shape: Any, left: bool) -> Any:
+def _solve_vjp(g0: Any, A: Any, out0: Any, A_shape: Any, B_shape: Any, left: bool, needs: Any) -> Any:
     g = solve_value(H(A), g0, left)
     x = out0
+    gb = sum_to(g, B_shape) if needs[1] else None
+    if not needs[0]:
+        return None, gb
     if len(B_shape) == 1 or (len(A_shape) - 1 == len(B_shape) and tuple(B_shape) == tuple(A_shape[:-1])):
         g, x = column(g), column(x)
-    return sum_to(-(g @ H(x)) if left else -(H(x) @ g), A_shape)
+    return sum_to(-(g @ H(x)) if left else -(H(x) @ g), A_shape), gb
 
 
 def _solve_jvp(A: Any, B: Any, out0: Any, out1: Any, t_A: Any, t_B: Any, left: bool) -> Any:
@@ -206,8 +205,9 @@ def _solve_jvp(A: Any, B: Any, out0: Any, out1: Any, t_A: Any, t_B: Any, left: b
 _solve = Op(
     "linalg_solve_ex",
     _solve_ex,
-    vjp={"A": _solve_matrix, "B": _solve_right},
+    vjp=_solve_vjp,
     jvp=_solve_jvp,
+    tensors=("A", "B"),
     outputs=2,
     nondiff=(1,),
     result=solve_ex_result,
