@@ -10,10 +10,9 @@ from typing import Any
 
 from ..shapes import Size
 from ._make import sizes_of
-from .conversion import clone
 
 __all__ = [
-    "alias_copy", "broadcast_shapes", "detach_copy", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "broadcast_shapes", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
     "sym_sqrt", "sym_sum",
 ]  # fmt: skip
 METHODS = "coalesce const_data_ptr dequantize is_coalesced resize sum_to_size to_dense values"
@@ -48,9 +47,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def sum_to_size(self: Any, *size: Any) -> Any:
     """The sum over what broadcasting to this shape would have repeated. Source: torch.Tensor.sum_to_size."""
     shape, have = sizes_of(size, None, "sum_to_size"), tuple(self.shape)
-    fits = len(shape) <= len(have) and all(
-        a in (1, b) for a, b in zip(shape[::-1], have[::-1], strict=False)
-    )
+    fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(shape[::-1], have[::-1], strict=False))
     if not fits:
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(have)}}}.")
     if not shape:
@@ -61,16 +58,6 @@ def sum_to_size(self: Any, *size: Any) -> Any:
         return self
     x = self.sum(dims, keepdim=True)
     return x.view(shape) if more else x
-
-
-def alias_copy(input: Any) -> Any:
-    """A copy, where `alias` would be a view. Source: torch.alias_copy."""
-    return clone(input)
-
-
-def detach_copy(input: Any) -> Any:
-    """A copy without history, where `detach` would share memory. Source: torch.detach_copy."""
-    return clone(input.detach())
 
 
 def resize(self: Any, *sizes: Any) -> Any:
