@@ -107,7 +107,7 @@ def mse_loss(
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
-    if input.__class__ is Tensor and target.__class__ is Tensor and input._a.shape == target._a.shape:
+    if input.__class__ is Tensor and target.__class__ is Tensor and input.shape == target.shape:
         pass
     else:
         input, target = _pair("mse_loss", input, target)
