@@ -83,7 +83,10 @@ _LATER = {
     name: module
     for module, names in {
         "aliasing": "install_as_torch is_installed_as_torch",
-        "amp": "autocast GradScaler",
+        "amp": (
+            "GradScaler autocast get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled "
+            "set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled"
+        ),
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "cuda": "AcceleratorError OutOfMemoryError",
         "func": "vmap",
