@@ -151,8 +151,7 @@ _gather_now = indexed(
 )
 
 
-@numpy_names
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+def gather(input: Any = None, dim: Any = None, index: Any = None, *, out: Any = None, **kw: Any) -> Any:
     """The elements that `index` names along a dimension, in its shape.
 
     **Arguments** index: int64 or int32, no larger than `input` in the other dimensions. Source: torch.gather.
@@ -162,9 +161,10 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     tensor([[1, 1],
             [4, 3]])
     """
-    if out is None:
+    if out is None and not kw and index is not None:
         return _gather_now(input, index, dim)
-    return _gather_op(input, dim, index, out=out)
+    given = {k: v for k, v in (("input", input), ("dim", dim), ("index", index)) if v is not None}
+    return _gather_op(out=out, **given, **kw)
 
 
 gather.op = _gather_op.op  # type: ignore[attr-defined]

@@ -126,16 +126,21 @@ def _reshaped(input: Any, shape: Ints) -> Any:
 
 def _view(input: Any, shape: Ints) -> Any:
     """The same elements in another shape, sharing memory."""
-    r = _reshaped(input, shape)
-    if not input.flags.c_contiguous and input.size and storage_of(r) is not storage_of(input):
-        raise explain(
-            RuntimeError(
-                "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-                "two contiguous subspaces). Use .reshape(...) instead."
-            ),
-            "view() never copies, and these elements do not lie one after the other; reshape() copies where it must.",
-        )
-    return r
+    try:
+        r = input.reshape(shape)
+        if r.shape != shape and min(shape) < -1:  # which NumPy takes for -1
+            infer_shape(shape, input.size)
+    except ValueError:
+        r = input.reshape(infer_shape(shape, input.size))
+    if input.flags.c_contiguous or not input.size or storage_of(r) is storage_of(input):
+        return r
+    raise explain(
+        RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        ),
+        "view() never copies, and these elements do not lie one after the other; reshape() copies where it must.",
+    )
 
 
 view = view_op("view", _view, lambda g, shape, _: reshape(g, shape))
@@ -153,7 +158,10 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
             [3, 4, 5]])
     """
     if shape and shape[0].__class__ is int:
-        return view(self, shape)
+        try:
+            return view(self, shape)
+        except TypeError:  # a size that is no number: `ints` says so in PyTorch's words
+            pass
     if dtype is not None or (shape and type(shape[0]).__name__ == "dtype"):
         return _view_as_dtype(self, dtype if dtype is not None else shape[0])
     return view(self, named_ints(shape, size, "view", "size"))
@@ -208,7 +216,10 @@ _contiguous_clone = linear(
 def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.Tensor.reshape."""
     if shape and shape[0].__class__ is int:
-        return reshape(self, shape)
+        try:
+            return reshape(self, shape)
+        except TypeError:
+            pass
     return reshape(self, named_ints(shape, kw.pop("shape", None), "reshape", "shape"))
 
 

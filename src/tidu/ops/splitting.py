@@ -140,6 +140,9 @@ def unsafe_split(tensor: Any, split_size: int, dim: int = 0) -> Any:
     return _unsafe_split(tensor, split_size, dim)
 
 
+method_split.__name__ = method_split.__qualname__ = "split"
+
+
 def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:
     """The size of a chunk, and of the dimension."""
     if not input.ndim:
@@ -150,13 +153,12 @@ def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:
     return (n + chunks - 1) // chunks, n
 
 
-@numpy_names
-def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Any, chunks: int, dim: int = 0, *, axis: int | None = None) -> Any:
     """At most `chunks` views of equal size along a dimension, the last perhaps smaller. Source: torch.chunk."""
+    if axis is not None:
+        dim = axis
     size, n = _chunk_size(input, chunks, dim)
-    if n:
-        return _split_op(input, size, dim)
-    return split_with_sizes(input, (0,) * chunks, dim)
+    return _split_op(input, size, dim) if n else split_with_sizes(input, (0,) * chunks, dim)
 
 
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:

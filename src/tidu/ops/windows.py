@@ -179,7 +179,8 @@ def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
     **Arguments** offset: how many places above the main diagonal (below, if negative); dim1, dim2: the dimensions.
     """
-    d1, d2 = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
+    n = input.ndim
+    d1, d2 = (0, 1) if dim1 == 0 and dim2 == 1 and n > 1 else (normalize_dim(dim1, n), normalize_dim(dim2, n))
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     r = input.diagonal(offset, d1, d2)
