@@ -132,6 +132,9 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
             raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
         if not A.numel():
             r = A.new_zeros(tuple(A.shape[:-2]), dtype=A.dtype.to_real())
+        elif p == "nuc":
+            s = linalg_svdvals(A)
+            r = s.sum(-1) * s.reciprocal().sum(-1)
         else:
             inverse, info = linalg_inv_ex(A)
             inverse = inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), inf)
