@@ -435,3 +435,28 @@ def test_cumsum_has_the_same_bits_with_one_thread() -> None:
         np.testing.assert_array_equal(scan.cumsum(a, 1), with_threads)
     finally:
         set_num_threads(before)
+
+
+# --- elements by an index along a dimension -----------------------------------------------------
+
+
+@pytest.mark.parametrize("shape, index_shape", [
+    ((512, 64), (4096, 64)), ((7,), (5000,)), ((3, 4, 5), (3, 900, 5)), ((3, 4, 5), (3, 4, 500)),
+    ((3, 40, 5), (2, 600, 3)), ((1, 1, 1), (70000, 1, 1)), ((600, 3, 100), (600, 2, 100)), ((70000, 3), (70000, 1)),
+    ((5, 4), (0, 4)),
+])  # fmt: skip
+def test_take_and_add_along(shape, index_shape) -> None:
+    r = np.random.default_rng(0)
+    for dim in range(len(shape)):
+        if any(i > n for d, (i, n) in enumerate(zip(index_shape, shape, strict=True)) if d != dim):
+            continue
+        a = r.standard_normal(shape).astype("f")
+        index, values = r.integers(0, shape[dim], index_shape), r.standard_normal(index_shape).astype("f")
+        rank = len(shape)
+        grids = [np.arange(n).reshape((-1,) + (1,) * (rank - 1 - d)) for d, n in enumerate(index_shape)]
+        key = tuple(index if d == dim else grid for d, grid in enumerate(grids))
+        np.testing.assert_array_equal(gather.take_along(a, dim, index), a[key])
+        got, want = a.copy(), a.copy()
+        gather.add_along(got, dim, index, values)
+        np.add.at(want, key, values)
+        np.testing.assert_array_equal(got, want)

@@ -58,6 +58,9 @@ scan.py       running sums
 gather.py     rows by index
     take_rows(a, index) -> a[index]             index: integer array of any shape, along axis 0
     add_rows(n, index, g) -> array (n, ...)     its adjoint: zeros, then out[index[i]] += g[i]
+    take_along(a, dim, index) -> array          torch.gather
+    add_along(a, dim, index, values)            its adjoint, into `a`
+    add_at(flat, places, values)                flat[places[i]] += values[i]
 """
 
 from tidu.arrays.numpy_ import keep_memory

@@ -1,4 +1,4 @@
-"""Rows by index, and the adjoint: adding rows into a zero array by index.
+"""Rows or elements by index, and the adjoint: adding them into an array by index.
 
 The adjoint is the product of a sparse matrix (one 1 in each column, in the row that the index names) with the
 cotangent. SciPy's kernel for that product adds row after row in order, so repeated indices are summed in one
@@ -16,27 +16,30 @@ import numpy as np
 
 from tidu.arrays.threads import BIG, get_num_threads, parallel
 
-__all__ = ["add_rows", "take_rows"]
+__all__ = ["add_along", "add_at", "add_rows", "take_along", "take_rows"]
 
 _FLOAT32 = np.dtype(np.float32)
 _LOAD = 2048  # elements from which loading SciPy pays
 _ADDS = "fdFDbhilqBHILQ"  # dtypes the kernel knows and sums as PyTorch does
 
-_kernel: Callable[..., Any] | None = None
+_PIECE = 1 << 16  # indices whose places fit in the cache
+
+_kernels: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 _looked = False
 
 
-def _sparse_kernel(size: int) -> Callable[..., Any] | None:
-    global _kernel, _looked
+def _sparse_kernels(size: int) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """The products of a sparse matrix with a vector, and with several."""
+    global _kernels, _looked
     if not _looked and size >= _LOAD:
         _looked = True
         try:
-            from scipy.sparse._sparsetools import csc_matvecs
+            from scipy.sparse._sparsetools import csc_matvec, csc_matvecs
 
-            _kernel = csc_matvecs
+            _kernels = csc_matvec, csc_matvecs
         except ImportError:
             pass
-    return _kernel
+    return _kernels
 
 
 def _checked(index: np.ndarray, n: int) -> np.ndarray:
@@ -92,10 +95,91 @@ def add_rows(n: int, index: np.ndarray, g: np.ndarray) -> np.ndarray:
     out = np.zeros((n,) + rest, dtype)
     if not rows.size:
         return out
-    kernel = _sparse_kernel(rows.size) if dtype.char in _ADDS else None
-    if kernel is None:
+    kernels = _sparse_kernels(rows.size) if dtype.char in _ADDS else None
+    if width == 1:
+        add_at(out.reshape(-1), index, rows.reshape(-1))
+    elif kernels is None:
         np.add.at(out, index, rows)
     else:
         starts = np.arange(count + 1)
-        kernel(n, count, width, starts, index, np.ones(count, dtype), rows.reshape(-1), out.reshape(-1))
+        kernels[1](n, count, width, starts, index, np.ones(count, dtype), rows.reshape(-1), out.reshape(-1))
     return out
+
+
+def add_at(flat: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
+    """flat[places[i]] += values[i] for all i in order, in place; all contiguous and 1-d, no place negative."""
+    kernels = (
+        _sparse_kernels(values.size) if flat.dtype.char in _ADDS and flat.dtype == values.dtype else None
+    )
+    if kernels is None or values.size < 64 or places.dtype.char != "l":
+        add = np.logical_or if flat.dtype == np.bool_ else np.add
+        add.at(flat, places, values)
+    else:  # a matrix with one column
+        ends = np.array((0, values.size))
+        kernels[0](flat.size, 1, ends, places, values, np.ones(1, flat.dtype), flat)
+
+
+def _places(index: np.ndarray, dim: int, shape: tuple[int, ...], first: int) -> np.ndarray:
+    """The numbers in a flattened array of the elements that index[first:] names along a dimension."""
+    number, step = None, 1
+    for d in range(index.ndim - 1, -1, -1):
+        part: Any = None
+        if d == dim:
+            part = index if step == 1 else index * step
+        elif index.shape[d] > 1 or (d == 0 and first):
+            lo = first * step if d == 0 else 0
+            part = np.arange(lo, lo + index.shape[d] * step, step).reshape(
+                (-1,) + (1,) * (index.ndim - 1 - d)
+            )
+        if part is None:
+            pass
+        elif number is None:
+            number = part
+        elif number is not index and number.shape == index.shape:
+            np.add(number, part, number)
+        elif part is not index and part.shape == index.shape:
+            number = np.add(number, part, part)
+        else:
+            number = number + part
+        step *= shape[d]
+    assert number is not None
+    return np.broadcast_to(number, index.shape) if number.shape != index.shape else number
+
+
+def _pieces(index: np.ndarray) -> list[tuple[int, int]]:
+    n = len(index)
+    step = max(1, _PIECE * n // index.size)
+    return [(i, min(n, i + step)) for i in range(0, n, step)]
+
+
+def take_along(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
+    """out[i][j][k] = a[index[i][j][k]][j][k] for dim 0; entries are in bounds. Source: torch.gather."""
+    index = index.astype(np.int64, copy=False)
+    flat = np.ascontiguousarray(a).reshape(-1)
+    out = np.empty(index.shape, a.dtype)
+    if not index.size:
+        return out
+    pieces = _pieces(index)
+
+    def run(i: int) -> None:
+        lo, hi = pieces[i]
+        flat.take(_places(index[lo:hi], dim, a.shape, lo), None, out[lo:hi], "clip")
+
+    if index.size < BIG:
+        for i in range(len(pieces)):
+            run(i)
+    else:
+        parallel(run, len(pieces))
+    return out
+
+
+def add_along(a: np.ndarray, dim: int, index: np.ndarray, values: np.ndarray) -> None:
+    """The adjoint, in place: a[index[i][j][k]][j][k] += values[i][j][k] for dim 0; `a` is C-contiguous.
+
+    Source: torch.scatter_add.
+    """
+    index = index.astype(np.int64, copy=False)
+    flat = a.reshape(-1)
+    for lo, hi in _pieces(index) if index.size else ():
+        places = np.ascontiguousarray(_places(index[lo:hi], dim, a.shape, lo)).reshape(-1)
+        add_at(flat, places, np.ascontiguousarray(values[lo:hi]).reshape(-1))

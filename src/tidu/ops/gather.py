@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.gather import add_along, take_along
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
@@ -75,12 +76,6 @@ def places(index: Any, dim: int, shape: Ints) -> Any:
     return number
 
 
-def add_at(flat: Any, where: Any, src: Any) -> None:
-    """flat[where] += src, in order."""
-    add = np.logical_or if flat.dtype == np.bool_ else np.add
-    add.at(flat, np.ascontiguousarray(where).reshape(-1), np.ascontiguousarray(src).reshape(-1))
-
-
 def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
     """The input, dimension and index with at least one dimension, checked."""
     n = input.ndim
@@ -111,8 +106,9 @@ def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> A
                 f"{list(input.shape)} apart from dimension {d}"
             )
     check_index(k, a.shape[d], d)
-    if a.flags.c_contiguous:
-        return a.reshape(-1).take(places(k, d, a.shape)).reshape(shape)
+    if a.flags.c_contiguous or a.size < k.size:
+        out = take_along(a, d, k)
+        return out if out.shape == shape else out.reshape(shape)
     return np.ascontiguousarray(a[key_along(k, d)]).reshape(shape)
 
 
@@ -120,7 +116,7 @@ def _gather_adjoint(input: Any, shape: Ints, dim: int, index: Any) -> Any:
     out = np.zeros(shape or (1,), input.dtype)
     if index.size:
         k = index if index.ndim else index.reshape(1)
-        add_at(out.reshape(-1), places(k, dim % max(len(shape), 1), out.shape), input.reshape(k.shape))
+        add_along(out, dim % max(len(shape), 1), k, input.reshape(k.shape))
     return out.reshape(shape)
 
 
@@ -221,19 +217,28 @@ def _wrapped(indices: Any, n: int) -> Any:
 # ------------------------------------------------------------------ scatter
 
 
-def ready(a: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tuple[Any, int, Any, Any]:
-    """What a scatter into `a` works with, all checked: the flattened places, and the part of `src` that goes there."""
+def _ready(a: Any, dim: int, index: Any, src: Any, name: str) -> tuple[Any, int, Any, Any] | None:
+    """What a scatter into `a` works with, all checked, and the part of `src` that goes there; None: nothing."""
     if src is not None and src.dtype != a.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
         normalize_dim(dim, a.ndim)
-        return None, src
+        return None
     a, d, k = _along(a, dim, index, name)
     s = src if src is None or src.ndim else src.reshape(1)
     _check_scatter(a.shape, d, k.shape, None if s is None else s.shape)
     check_index(k, a.shape[d], d)
     if s is not None and s.shape != k.shape:
         s = s[tuple([slice(0, n) for n in k.shape])]
+    return a, d, k, s
+
+
+def ready(a: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tuple[Any, Any]:
+    """The places in the flattened array that a scatter writes to (None: nowhere), and what goes there."""
+    found = _ready(a, dim, index, src, name)
+    if found is None:
+        return None, src
+    a, d, k, s = found
     return places(k, d, a.shape), s
 
 
@@ -263,9 +268,9 @@ def scatter_into(a: Any, dim: int, index: Any, src: Any) -> None:
 
 def add_into(a: Any, dim: int, index: Any, src: Any) -> None:
     """Add `src` into a C-contiguous array."""
-    where, s = ready(a, dim, index, src)
-    if where is not None:
-        add_at(a.reshape(-1), where, s)
+    found = _ready(a, dim, index, src, "scatter")
+    if found is not None:
+        add_along(*found)
 
 
 def copied(into: Any) -> Any:
