@@ -146,7 +146,7 @@ class Batched(Special):
             raise RuntimeError("a tensor made under vmap was used after vmap had returned: return it from the function")
         if hasattr(op, "random"):
             return _random(op, args, level, self.size_of_batch)
-        rule = RULES.get(op.name)
+        rule = RULES.get(op.name) or _more_rules().get(op.name)
         if rule is None and op.kind == "elementwise":
             rule = _elementwise
         if rule is not None:
@@ -174,6 +174,13 @@ class Batched(Special):
             )
         x.value.copy_(value)  # type: ignore[attr-defined]
         return x
+
+
+def _more_rules() -> dict[str, Any]:
+    """The rules, with those that are loaded when the first batch asks."""
+    from . import batch_rules  # noqa: F401
+
+    return RULES
 
 
 def wrap(value: Any, level: int) -> Any:
@@ -264,9 +271,40 @@ def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
 # ------------------------------------------------------------------ kinds
 
 
+def _alike(op: Any, full: list[Any], level: int) -> bool:
+    """Take the batches among the arguments off their level where that is all there is to do: plain values of one dtype,
+    as many dimensions in all batches, fewer in what all samples share."""
+    ndim, dtype, shared = -1, None, 0
+    try:
+        for p in op.positions:
+            v = full[p]
+            cls = v.__class__
+            if cls is Batched and v.level == level:
+                full[p] = v = v.value
+                a = v._a
+                if ndim not in (-1, a.ndim):
+                    return False
+                ndim = a.ndim
+            elif isinstance(v, Tensor):
+                a = v._a
+                shared = max(shared, a.ndim)
+            else:
+                continue
+            if dtype is None:
+                dtype = a.dtype
+            elif a.dtype is not dtype:
+                return False
+    except AttributeError:  # a value of another transform
+        return False
+    return shared < ndim
+
+
 def _elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
     """Broadcasting does the work, once all have the same number of dimensions and, as 0-d ones count less in
     promotion, one dtype."""
+    full = list(args)
+    if _alike(op, full, level):
+        return op.call(*full)
     full = list(args)
     tensors = [args[p] for p in op.positions if isinstance(args[p], Tensor)]
     n = max(t.ndim for t in tensors)

@@ -10,13 +10,15 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core import forward, levels
-from ..core.batch import Batched, wrap
+from ..core.batch import Batched, CannotBatch, materialize, wrap
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, edge_of
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, tensor_of
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .vmapping import vmap
@@ -161,7 +163,7 @@ def _engine(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], create
         return [None] * len(ins)
     special = any(isinstance(c, (Dual, Batched)) for c in cots)
     got = run_backward(
-        roots, keep=True, create_graph=create_graph or special, targets=edges, accumulate=False
+        roots, keep=True, create_graph=create_graph, targets=edges, accumulate=False, raw_values=False if special else None
     )
     return [captured_for(got, e) for e in edges]
 
@@ -377,15 +379,16 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {c.shape} and output[{i}] has a shape of {o.shape}."
                 )
+        return tree_unflatten(pull(cots), spec)
+
+    def pull(cots: Sequence[Any]) -> list[Any]:
         with enable_grad():
             record = around or any(c.requires_grad for c in cots)
             got = pull_back(outs, ins, cots, record)
         made = [_zeros(i) if g is None else g for g, i in zip(got, ins, strict=True)]
-        if not record:
-            made = [_cut(g) for g in made]
-        result = tree_unflatten(made, spec)
-        return result
+        return made if record else [_cut(g) for g in made]
 
+    vjp_fn.pull = pull  # type: ignore[attr-defined]
     shown = tree_unflatten([o if around else _cut(o) for o in outs], out_spec)
     if has_aux:
         return shown, vjp_fn, tree_map(lambda a: _cut(a) if isinstance(a, Tensor) and not around else a, aux)
@@ -482,10 +485,7 @@ def _basis(leaves: Sequence[Any]) -> list[Any]:
     rows, at = [], 0
     for x in leaves:
         n = x.numel()
-        e = _plain(x).new_zeros((total, n))
-        if n:
-            e.diagonal(-at).fill_(1)
-        rows.append(e.reshape((total, *tuple(x.shape))))
+        rows.append(tensor_of(np.eye(total, n, -at, x.dtype.np).reshape((total, *tuple(x.shape)))))
         at += n
     return rows
 
@@ -500,6 +500,18 @@ def _split(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
         made.append(part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
         at += n
     return made
+
+
+def _all_rows(pull: Callable[..., list[Any]], basis: Sequence[Any], total: int) -> Sequence[Any]:
+    """The cotangents of the inputs for a batch of cotangents of the outputs."""
+    level = levels.enter()
+    try:
+        return [materialize(g, level, total) for g in pull([wrap(rows, level) for rows in basis])]
+    except CannotBatch:
+        pass
+    finally:
+        levels.leave(level)
+    return vmap(lambda *rows: tuple(pull(rows)))(*basis)  # which runs the rows one by one, and says so
 
 
 def jacrev(
@@ -531,13 +543,12 @@ def jacrev(
         basis = _basis(outs)
         total = basis[0].shape[0] if basis else 0
 
-        def pull(*rows: Any) -> Any:
-            return tuple(tree_flatten(vjp_fn(tree_unflatten(rows, out_spec))[0])[0])
-
         if total == 0:
             columns: Any = [x.new_zeros((0, *tuple(x.shape))) for x in ins]
+        elif chunk_size is None or chunk_size >= total:
+            columns = _all_rows(vjp_fn.pull, basis, total)
         else:
-            columns = vmap(pull, chunk_size=chunk_size)(*basis)
+            columns = vmap(lambda *rows: tuple(vjp_fn.pull(rows)), chunk_size=chunk_size)(*basis)
         per_in = [_split(c, outs, 0) for c in columns]  # in -> out -> (*out, *in)
         result = tree_unflatten(
             [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))], out_spec
