@@ -377,7 +377,7 @@ def test_rows_are_added_in_order_with_and_without_scipy(monkeypatch) -> None:
     index, g = rng().integers(0, 10, 5000), normal(5000, 7)
     with_scipy = gather.add_rows(10, index, g)
     monkeypatch.setattr(gather, "_looked", True)
-    monkeypatch.setattr(gather, "_kernel", None)
+    monkeypatch.setattr(gather, "_kernels", None)
     np.testing.assert_array_equal(gather.add_rows(10, index, g), with_scipy)
 
 
