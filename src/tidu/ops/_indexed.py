@@ -98,7 +98,8 @@ class ListNode(Node):
         self.indices = None
 
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
-        yield from (k._a for k in self.indices or () if k is not None)
+        indices: Any = self.indices if self.indices is not None else ()
+        yield from [k._a for k in indices if k is not None]
 
 
 def indexed_by_list(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:

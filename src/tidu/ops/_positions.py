@@ -107,7 +107,7 @@ def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: An
         else:
             out[numpy_key(indices, shape)] += values
         return out
-    arrays = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
+    arrays = list(np.broadcast_arrays(*arrays)) if len(arrays) > 1 else arrays
     number = _row_numbers(arrays, [shape[d] for d in dims])
     k = arrays[0].ndim
     first = dims[0] if spread is False else 0
@@ -144,7 +144,7 @@ def _integer_indices(indices: Indices) -> tuple[list[int], list[Any], bool]:
         if k is None:
             at += 1
             continue
-        parts = k.nonzero() if k.dtype == np.bool_ else (k,)
+        parts: Any = k.nonzero() if k.dtype == np.bool_ else (k,)
         for p in parts:
             dims.append(at)
             arrays.append(p)

@@ -181,7 +181,7 @@ def _stack(tensors: Any, dim: int = 0) -> Any:
 def _unstack(g: Any, dim: int, needs: tuple[bool, ...]) -> list[Any]:
     d = dim % len(g.shape)
     if g.__class__ is ndarray:
-        lead = (slice(None),) * d
+        lead: Any = (slice(None),) * d
         return [g[(*lead, i, ...)] if needed else None for i, needed in enumerate(needs)]
     return [select(g, d, i) if needed else None for i, needed in enumerate(needs)]
 

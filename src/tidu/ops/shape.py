@@ -42,7 +42,7 @@ def ints(args: tuple[Any, ...], fn: str, name: str) -> Ints:
         only = args[0]
         if isinstance(only, (tuple, list)):
             args = tuple(only)
-        elif isinstance(only, bool) or not hasattr(only, "__index__") or getattr(only, "ndim", 0):
+        elif isinstance(only, bool) or not hasattr(only, "__index__") or getattr(only, "ndim", None):
             what = type(only).__name__
             raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of ints, not {what}")
     for a in args:

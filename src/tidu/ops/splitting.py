@@ -205,7 +205,7 @@ def tensor_split(
     tensor_indices_or_sections: Any = None,
 ) -> Any:  # fmt: skip
     """Views between the given indices, or of `n` nearly equal sizes. Source: torch.tensor_split."""
-    given = next(
+    given: Any = next(
         (a for a in (indices_or_sections, indices, sections, tensor_indices_or_sections) if a is not None),
         None,
     )

@@ -1,0 +1,248 @@
+"""Keys: what stands between the brackets of x[...], read as PyTorch reads it, and its basic part applied as views."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, tensor_of
+from ..dtypes import bool_
+from .dims import unsqueeze
+from .shape import reshape
+from .windows import select, slice_
+
+Indices = list[Any]  # one entry a dimension: a tensor of integers or bools, or None for all of it
+ndarray = np.ndarray
+INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+
+
+def chain(x: Any, key: Any, whole: bool) -> Any:
+    """The views that a plain key, with an Ellipsis in it, asks for, one after the other; IndexError if it is wrong."""
+    free = x._a.ndim
+    for k in key:
+        if k.__class__ is int or k.__class__ is slice:
+            free -= 1
+    if free < 0:
+        raise IndexError
+    view, dim = x, 0
+    for k in key:
+        kind = k.__class__
+        if kind is int:
+            view = select(view, dim, k)
+        elif kind is slice:
+            n = view._a.shape[dim]
+            first, last, step = k.indices(n)
+            if whole or step != 1 or first or last != n:
+                view = slice_(view, dim, first, last if last > first else first, step)
+            dim += 1
+        elif k is None:
+            view = unsqueeze(view, dim)
+            dim += 1
+        else:
+            dim += free
+    return view
+
+
+def tensors_only(x: Any, key: Any) -> Indices | None:
+    """The indices in a key of tensors of int64 and whole slices; None for any other key."""
+    indices: Indices = []
+    for k in key:
+        if k.__class__ is Tensor:
+            a = k._a
+            if a.dtype is not INT64 or not a.ndim:
+                return None
+            indices.append(k)
+        elif k.__class__ is slice and k.start is None and k.stop is None and k.step is None:
+            indices.append(None)
+        else:
+            return None
+    return indices if len(indices) <= x._a.ndim else None
+
+
+def indexes_one(x: Any, k: Any) -> bool:
+    """Whether the tensor `k` as a key takes rows of `x`, or what a mask of no more dimensions leaves."""
+    try:
+        a = k._a
+        dt = a.dtype
+        return bool(a.ndim) and ((dt is INT64 and x._a.ndim > 0) or (dt is BOOL and a.ndim <= x._a.ndim))
+    except AttributeError:
+        return False
+
+
+def plain_key(key: Any) -> Any:
+    """A key that NumPy understands as PyTorch does, and that gives a view; None for any other."""
+    if key.__class__ is not tuple:
+        key = (key,)
+    dots = False
+    for k in key:
+        kind = k.__class__
+        if kind is int or k is None:
+            continue
+        if kind is slice:
+            step = k.step
+            if step is None or (step.__class__ is int and step > 0):
+                continue
+        elif k is Ellipsis and not dots:
+            dots = True
+            continue
+        return None
+    return key if dots else (*key, Ellipsis)  # with an Ellipsis NumPy returns a view, never a number
+
+
+# ------------------------------------------------------------------ the basic part of a key
+
+
+def basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
+    """Apply the basic part of a key; return the view and the tensor indices that are left, if any."""
+    if key.__class__ is slice:
+        return _apply_slice(x, 0, key, whole=True), None
+    keys = [_entry(k) for k in _as_tuple(key)]
+    n = len(x.shape)
+    free = n - sum([dims_taken(k) for k in keys])
+    if free < 0:
+        if not n and len(keys) == 1 and isinstance(keys[0], (int, slice)):
+            if isinstance(keys[0], int):
+                raise out_of_range(x, 0, keys[0], 0)
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError(f"too many indices for tensor of dimension {n}")
+    view, dim = x, 0
+    indices: Indices = []
+
+    def index_by(k: Any) -> None:
+        indices.extend([None] * (dim - len(indices)))
+        indices.append(k)
+
+    for place, k in enumerate(keys):
+        kind = k.__class__
+        if kind is int:
+            try:
+                view = select(view, dim, k)
+            except IndexError:
+                raise out_of_range(view, dim, k, place) from None
+        elif kind is slice:
+            view = _apply_slice(view, dim, k)
+            dim += 1
+        elif k is Ellipsis:
+            dim, free = dim + free, 0  # a second Ellipsis takes nothing
+        elif k is None:
+            view = unsqueeze(view, dim)
+            dim += 1
+        else:
+            taken = dims_taken(k)
+            if kind is bool or not taken:
+                view = unsqueeze(view, dim)
+                k = tensor_of(np.array([k])) if kind is bool else reshape(k, (1,))
+            index_by(k)
+            # A mask of several dimensions is one entry, but stands for as many dimensions.
+            indices.extend([_COVERED] * (taken - 1))
+            dim += max(taken, 1)
+    if not indices:
+        return view, None
+    return view, [k for k in indices if k is not _COVERED]
+
+
+_COVERED = object()
+
+
+def _as_tuple(key: Any) -> Any:
+    """A key as a tuple. A short list that holds more than numbers is taken for one, as NumPy once did."""
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and len(key) < 32:
+        for k in key:
+            if k is None or k is Ellipsis or isinstance(k, (Tensor, slice, list, tuple, range, ndarray)):
+                return key
+    return (key,)
+
+
+def dims_taken(k: Any) -> int:
+    kind = k.__class__
+    if kind is int or kind is slice:
+        return 1
+    if k is None or k is Ellipsis or kind is bool:
+        return 0
+    return len(k.shape) if k.dtype.category == 0 else 1
+
+
+def _entry(k: Any) -> Any:
+    """One entry of a key: an int, slice, None, Ellipsis, bool, or a tensor of integers or bools."""
+    kind = k.__class__
+    if kind is int or kind is slice or k is None or k is Ellipsis or kind is bool:
+        return k
+    if isinstance(k, Tensor):
+        return index_tensor(k)
+    if isinstance(k, np.bool_):
+        return bool(k)
+    if isinstance(k, ndarray):
+        return index_tensor(tensor_of(k))
+    if isinstance(k, str):
+        raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
+    if isinstance(k, (list, tuple, range)):
+        a = np.asarray([v.numpy() if isinstance(v, Tensor) else v for v in k])
+        return tensor_of(a if a.dtype.kind == "b" and a.size else a.astype(np.int64))
+    if isinstance(k, float) or not hasattr(k, "__index__"):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            f"{type(k).__name__})"
+        )
+    return operator.index(k)
+
+
+def index_tensor(t: Any) -> Any:
+    name = t.dtype.name
+    if name == "bool":
+        return t
+    if name == "uint8":
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            UserWarning,
+            stacklevel=5,
+        )
+        return t.to(bool_)
+    if name not in ("int64", "int32"):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if not len(t.shape) and hasattr(t, "_a"):
+        return int(t._a)
+    return t
+
+
+def out_of_range(x: Any, dim: int, i: int, shown: int) -> IndexError:
+    """The error for an integer, which stands at place `shown` of the key."""
+    shape = x.shape
+    if not len(shape) and not i:
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
+    size = shape[dim] if len(shape) else 0
+    return IndexError(f"index {i} is out of bounds for dimension {shown} with size {size}")
+
+
+def _apply_slice(x: Any, dim: int, s: slice, whole: bool = False) -> Any:
+    """x sliced along a dimension; itself for a slice that takes everything, unless `whole` wants a view of it."""
+    if not len(x.shape):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    start, stop, step = s.start, s.stop, s.step
+    if start is None and stop is None and step is None and not whole:
+        return x
+    step = 1 if step is None else _integer(step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+    n = x.shape[dim]
+    start = None if start is None else _integer(start)
+    stop = None if stop is None else _integer(stop)
+    first, last, _ = slice(start, stop).indices(n)
+    if step == 1 and first == 0 and last == n and not whole:
+        return x
+    return slice_(x, dim, first, max(last, first), step)
+
+
+def _integer(v: Any) -> int:
+    if v.__class__ is int:
+        return v
+    if not hasattr(v, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return operator.index(v)
