@@ -159,12 +159,12 @@ def test_vmap_moves_the_dims_on() -> None:
         (lambda x: F.fft(x, n=0), RuntimeError, "Invalid number of data points (0) specified"),
         (lambda x: F.fft(x, norm="x"), RuntimeError, 'Invalid normalization mode: "x"'),
         (lambda x: F.fftn(x, dim=(0, 0)), RuntimeError, "FFT dims must be unique"),
-        (lambda x: F.fftn(x, s=(2, 2), dim=(0,)), RuntimeError, "When given, dim and shape arguments must have the same l"),
+        (lambda x: F.fftn(x, s=(2, 2), dim=(0,)), RuntimeError, "When given, dim and shape arguments must have"),
         (lambda x: F.fft(x[0, 0]), IndexError, "Dimension specified as -1 but tensor has no dimensions"),
         (lambda x: F.irfftn(x, dim=()), RuntimeError, "irfftn must transform at least one axis"),
-        (lambda x: torch.stft(x[0], 4), RuntimeError, "stft requires the return_complex parameter be given for real input"),
-        (lambda x: torch.stft(x[0], 4, 0, return_complex=True), RuntimeError, "expected hop_length > 0, but got hop_length=0"),
-        (lambda x: torch.istft(x, 4), RuntimeError, "istft requires a complex-valued input tensor matching the output from"),
+        (lambda x: torch.stft(x[0], 4), RuntimeError, "stft requires the return_complex parameter be given"),
+        (lambda x: torch.stft(x[0], 4, 0, return_complex=True), RuntimeError, "expected hop_length > 0, but got hop_l"),
+        (lambda x: torch.istft(x, 4), RuntimeError, "istft requires a complex-valued input tensor"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:A window was not provided")
@@ -177,7 +177,9 @@ def test_errors(call: Any, error: Any, words: str) -> None:
 # ------------------------------------------------------------------ windows of a signal
 
 
-@pytest.mark.parametrize("options", [{}, {"normalized": True}, {"onesided": False}, {"hop_length": 3, "win_length": 12}])
+@pytest.mark.parametrize(
+    "options", [{}, {"normalized": True}, {"onesided": False}, {"hop_length": 3, "win_length": 12}]
+)
 def test_istft_undoes_stft(options: dict[str, Any]) -> None:
     x = random(2, 60)
     window = torch.hann_window(options.get("win_length", 16), dtype=torch.float64) + 0.1

@@ -1,4 +1,4 @@
-"""Linear algebra: what the factorizations are, their derivatives with the freedom taken out, errors, degenerate cases."""
+"""Linear algebra: what the factorizations are, derivatives with the freedom taken out, errors, degenerate cases."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ ANY: dict[str, Any] = {
     "svdvals": L.svdvals,
     "pinv": L.pinv,
     "nuc": lambda a: L.matrix_norm(a, "nuc"),
-    "householder": lambda a: L.householder_product(a, a[..., 0, : a.shape[-1]] * 0.3) if a.shape[-2] >= a.shape[-1] else a,
+    "householder": lambda a: L.householder_product(a[..., :2], a[..., 0, :2] * 0.3),
     "ormqr": lambda a: torch.ormqr(a, a[..., 0, : min(a.shape[-2:])] * 0.3, a.mT.conj().mT + 1, True, True),
     "lstsq": lambda a: L.lstsq(a, a + 1, driver="gels")[0],
     "lu": lambda a: L.lu(a)[1:],
@@ -233,9 +233,9 @@ def test_singular_matrices_are_named() -> None:
     batch = torch.stack([torch.eye(2), torch.zeros(2, 2), torch.eye(2)])
     with pytest.raises(L.LinAlgError, match=r"linalg\.inv: \(Batch element 1\): The diagonal element 1 is zero, the"):
         L.inv(batch)
-    with pytest.raises(L.LinAlgError, match=r"torch\.linalg\.solve: The solver failed because the input matrix is singular\."):
+    with pytest.raises(L.LinAlgError, match=r"torch\.linalg\.solve: The solver failed because the input"):
         L.solve(batch[1], batch[0])
-    with pytest.raises(L.LinAlgError, match=r"\(Batch element 1\): .* \(the leading minor of order 1 is not positive-d"):
+    with pytest.raises(L.LinAlgError, match=r"\(Batch element 1\): .* \(the leading minor of order 1 is not"):
         L.cholesky(batch)
     assert L.inv_ex(batch).info.tolist() == [0, 1, 0] and L.cholesky_ex(batch).info.tolist() == [0, 1, 0]
     assert issubclass(L.LinAlgError, RuntimeError)
@@ -249,8 +249,8 @@ def test_singular_matrices_are_named() -> None:
         (lambda a: L.inv(a.long()), "linalg.inv: Expected a floating point or complex tensor as input. Got Long"),
         (lambda a: L.inv(a.half()), "linalg.inv: Low precision dtypes not supported. Got Half"),
         (lambda a: L.solve(a, a[:2]), "Incompatible shapes of A and B for the equation AX = B (3x3 and 2x3)"),
-        (lambda a: L.solve(a, a.double()), "Expected A and B to have the same dtype, but found A of type Float and B of"),
-        (lambda a: L.qr(a, "all"), "qr received unrecognized mode 'all' but expected one of 'reduced' (default), 'r', or"),
+        (lambda a: L.solve(a, a.double()), "Expected A and B to have the same dtype, but found A of type Float"),
+        (lambda a: L.qr(a, "all"), "qr received unrecognized mode 'all' but expected one of 'reduced'"),
         (lambda a: L.eigh(a, "X"), "Expected UPLO argument to be 'L' or 'U', but got X"),
         (lambda a: L.matrix_norm(a, 3), "linalg.matrix_norm: Order 3 not supported."),
         (lambda a: L.norm(a, "fro", dim=0), "linalg.matrix_norm: dim must be a 2-tuple. Got 0"),

@@ -19,7 +19,13 @@ __all__ = [
     "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip
 
-_SMALL = (dtypes.uint8, dtypes.bool_, dtypes.int8, dtypes.int16, dtypes.int32)  # what sums and multiplies to int64
+_SMALL = (
+    dtypes.uint8,
+    dtypes.bool_,
+    dtypes.int8,
+    dtypes.int16,
+    dtypes.int32,
+)  # what sums and multiplies to int64
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -30,7 +36,9 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     found: list[int] = []
     for d in (dim,) if isinstance(dim, int) else dim:
         if not -n <= d < n:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
+            )
         if d % n in found:
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
         found.append(d % n)
@@ -149,16 +157,15 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     d = dtype or input.dtype
     if d.category < dtypes.FLOATING:
         raise ValueError(
-            f"mean(): Could not infer output dtype. {'Optional' if dtype is not None else 'Input'} dtype must be either a "
+            f"mean(): Could not infer output dtype. {'Optional' if dtype is not None else 'Input'} "
+            "dtype must be either a "
             f"floating point or complex dtype. Got: {d!r}"
         )
     keep = None if mask is None else _mask_of(input, mask)
     return sum(input, dim, keepdim=keepdim, dtype=d, mask=keep) / _count(input, dim, bool(keepdim), keep)
 
 
-def _spread(
-    input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, dtype: Any, mask: Any
-) -> Any:
+def _spread(input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     if unbiased is not None and correction is not None:
         raise AssertionError("Only one of unbiased and correction may be given")
     if correction is None:
@@ -195,7 +202,10 @@ def std(
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The lower median of what the mask keeps along a dimension; NaN where that is nothing. Source: torch.masked.median."""
+    """The lower median of what the mask keeps along a dimension, NaN where that is nothing.
+
+    Source: torch.masked.median.
+    """
     d = _dims(dim, input.ndim)[0]
     if input.dtype.is_floating_point:
         return statistics.nanmedian(_filled(input, mask, math.nan), d, keepdim)[0]
@@ -268,7 +278,14 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 # ------------------------------------------------------------------ the masks themselves
 
-_ALONG = ("cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normalize")  # results as large as the input
+_ALONG = (
+    "cumsum",
+    "cumprod",
+    "softmax",
+    "log_softmax",
+    "softmin",
+    "normalize",
+)  # results as large as the input
 
 
 def _input_mask(input: Any, *args: Any, mask: Any = None, **kw: Any) -> Any:

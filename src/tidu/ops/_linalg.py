@@ -40,7 +40,9 @@ def check_square(a: Any, name: str, arg: str = "A") -> None:
     check_matrix(a, name, arg)
     m, n = a.shape[-2:]
     if m != n:
-        raise RuntimeError(f"{name}: {arg} must be batches of square matrices, but they are {m} by {n} matrices")
+        raise RuntimeError(
+            f"{name}: {arg} must be batches of square matrices, but they are {m} by {n} matrices"
+        )
 
 
 def legacy(a: Any) -> str:
@@ -88,9 +90,11 @@ def broadcast_batches(a: Any, b: Any) -> tuple[int, ...]:
 # ------------------------------------------------------------------ LAPACK's verdicts
 
 _VERDICTS = {
-    "inv": "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.",
+    "inv": "The diagonal element {} is zero, the inversion could not be completed because the input "
+    "matrix is singular.",
     "solve": "The solver failed because the input matrix is singular.",
-    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading minor "
+    "cholesky": "The factorization could not be completed because the input is not positive-definite "
+    "(the leading minor "
     "of order {} is not positive-definite).",
     "svd": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
     "singular values (error code: {}).",
@@ -257,7 +261,11 @@ def batched_over(**trailing: int) -> Any:
     def treat(op: Any, args: Sequence[Any], level: int) -> Any:
         n = next(v.size_of_batch for v in op.tensor_args(args) if is_batched(v, level))
         full = list(args)
-        lead = max(args[op.params.index(p)].ndim - k for p, k in trailing.items() if args[op.params.index(p)] is not None)
+        lead = max(
+            args[op.params.index(p)].ndim - k
+            for p, k in trailing.items()
+            if args[op.params.index(p)] is not None
+        )
         for p, k in trailing.items():
             i = op.params.index(p)
             v = args[i]

@@ -130,9 +130,7 @@ def _qr_jvp(t: Any, A: Any, out0: Any, out1: Any, mode: str) -> Any:
     return dq, dr
 
 
-_qr = Op(
-    "linalg_qr", _qr_forward, vjp={"A": _qr_vjp}, jvp={"A": _qr_jvp}, outputs=2, result=linalg_qr_result
-)
+_qr = Op("linalg_qr", _qr_forward, vjp={"A": _qr_vjp}, jvp={"A": _qr_jvp}, outputs=2, result=linalg_qr_result)
 trailing("linalg_qr", A=2)
 
 
@@ -167,8 +165,8 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
     real_dtype = A.real.dtype
     if not A.size:
         lead = A.shape[:-2]
-        eye = lambda rows, cols: np.array(np.broadcast_to(np.eye(rows, cols, dtype=A.dtype), (*lead, rows, cols)))  # noqa: E731
-        return columns(eye(m, m if full_matrices else k)), np.zeros((*lead, k), real_dtype), columns(eye(n if full_matrices else k, n))
+        zeros = np.zeros((*lead, k), real_dtype)
+        return _eyes(A, m, m if full_matrices else k), zeros, _eyes(A, n if full_matrices else k, n)
     try:
         if not compute_uv:
             s = np.linalg.svd(A, compute_uv=False)
@@ -185,6 +183,11 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
     if not np.isfinite(s).all() and not np.isfinite(A).all():
         raise _svd_error(A)
     return columns(u), s, columns(vh)
+
+
+def _eyes(a: Any, rows: int, cols: int) -> Any:
+    """The orthonormal factor of empty matrices."""
+    return columns(np.broadcast_to(np.eye(rows, cols, dtype=a.dtype), (*a.shape[:-2], rows, cols)))
 
 
 def _svd_error(A: Any) -> LinAlgError:

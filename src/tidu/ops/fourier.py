@@ -30,7 +30,9 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 # ------------------------------------------------------------------ the ops
 
 
-_FEW = 4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
+_FEW = (
+    4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
+)
 
 
 def _over(name: str, x: Any, dim: Ints, norm: str, *size: Any) -> Any:
@@ -346,7 +348,8 @@ _WHAT = {
     "ifft": "x_j = 1/n sum_k X_k exp(2 pi i j k / n), the inverse of the discrete Fourier transform",
     "rfft": "The discrete Fourier transform of real input, frequencies 0 to n // 2",
     "irfft": "The inverse of rfft: real output of n points (2 (m - 1) unless told) from m frequencies",
-    "hfft": "The discrete Fourier transform of a signal that is conjugate-symmetric, of which half is given: real output",
+    "hfft": "The discrete Fourier transform of a signal that is conjugate-symmetric, of which half "
+    "is given: real output",
     "ihfft": "The inverse of hfft",
 }
 
@@ -354,15 +357,15 @@ _WHAT = {
 def _document() -> None:
     for base, what in _WHAT.items():
         for ending, over in (
-            ("", "along a dimension"), ("2", "over two dimensions, the last ones unless told"), ("n", "over several dimensions")
+            ("", "along a dimension"), ("2", "over two dimensions"), ("n", "over several dimensions"),
         ):  # fmt: skip
             fn = globals()[base + ending]
             fn.__name__ = fn.__qualname__ = base + ending
             size = "n" if not ending else "s"
             fn.__doc__ = (
                 f"{what}, {over}. Source: torch.fft.{base}{ending}.\n\n    `{size}` cuts the input, or pads it with zeros, "
-                'first. `norm` says which direction is divided by the number of points: "backward" (the inverse, and the '
-                'default), "forward", or "ortho", both by its root.\n    '
+                'first. `norm` says which direction is divided by the number of points: "backward" (the inverse, '
+                'and the default), "forward", or "ortho", both by its root.\n    '
             )
 
 
@@ -396,7 +399,9 @@ def fftfreq(
     k = np.arange(n)
     k[(n + 1) // 2 :] -= n
     with np.errstate(all="ignore"):
-        return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
+        return finish(
+            k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad
+        )
 
 
 def rfftfreq(
@@ -410,7 +415,9 @@ def rfftfreq(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     k = np.arange(n // 2 + 1)
     with np.errstate(all="ignore"):
-        return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
+        return finish(
+            k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad
+        )
 
 
 def _shifted(input: Any, dim: Any, half: Callable[[int], int]) -> Any:

@@ -28,7 +28,9 @@ def _geqrf_forward(input: Any) -> Any:
     if input.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_kernel(input, "geqrf_cpu")
-    h, tau = np.linalg.qr(input, "raw") if input.size else (input.mT, np.zeros((*input.shape[:-2], min(input.shape[-2:])), input.dtype))  # fmt: skip
+    if not input.size:
+        return columns(input), np.zeros((*input.shape[:-2], min(input.shape[-2:])), input.dtype)
+    h, tau = np.linalg.qr(input, "raw")
     return columns(h.mT), tau
 
 
@@ -36,9 +38,7 @@ def _no_derivative() -> Any:
     raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
 
 
-geqrf = Op(
-    "geqrf", _geqrf_forward, vjp={"input": _no_derivative}, outputs=2, result=geqrf_result
-).call
+geqrf = Op("geqrf", _geqrf_forward, vjp={"input": _no_derivative}, outputs=2, result=geqrf_result).call
 trailing("geqrf", input=2)
 
 
@@ -210,7 +210,8 @@ def _ormqr_forward(input: Any, tau: Any, other: Any, left: bool = True, transpos
             )
         if v.dtype != input.dtype:
             raise RuntimeError(
-                f"{name}: Expected input and {n} to have the same dtype, but input has dtype{legacy(input)} and {n} has "
+                f"{name}: Expected input and {n} to have the same dtype, but input has "
+                f"dtype{legacy(input)} and {n} has "
                 f"dtype {legacy(v)}"
             )
     check_kernel(input, "ormqr_cpu")
@@ -252,7 +253,5 @@ def _ormqr_jvp(
     return out * 0 if total is None else total
 
 
-ormqr = Op(
-    "ormqr", _ormqr_forward, vjp=_ormqr_vjp, jvp=_ormqr_jvp, tensors=("input", "tau", "other")
-).call
+ormqr = Op("ormqr", _ormqr_forward, vjp=_ormqr_vjp, jvp=_ormqr_jvp, tensors=("input", "tau", "other")).call
 trailing("ormqr", input=2, tau=1, other=2)

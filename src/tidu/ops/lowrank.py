@@ -28,8 +28,8 @@ def _subspace(a: Any, q: int, rounds: int) -> Any:
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> tuple[Any, Any, Any]:
     """U, S, V of a matrix (less M) of rank about q: the first q singular values and vectors. Source: torch.svd_lowrank.
 
-    **Arguments** A: a matrix or a batch; q: a little more than the rank; niter: power iterations; M: a mean to take off,
-    which broadcasts. The result depends on the generator's state.
+    **Arguments** A: a matrix or a batch; q: a little more than the rank; niter: power iterations; M: a mean to take
+    off, which broadcasts. The result depends on the generator's state.
     """
     a = A if M is None else A - M.broadcast_to(tuple(A.shape))
     wide = a.shape[-2] < a.shape[-1]

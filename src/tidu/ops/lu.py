@@ -1,4 +1,4 @@
-"""LU and LDL factorizations, and what they solve."""
+"""LU factorizations, and what they solve."""
 
 from __future__ import annotations
 
@@ -24,12 +24,10 @@ from ._linalg import (
     each,
     into_pair,
     lapack,
-    legacy,
     like,
     raise_for,
     trailing,
 )
-from .arithmetic import not_implemented
 from .decompositions import join
 from .rearrange import tril, triu
 from .triangular import solve_tri, substitute
@@ -41,8 +39,6 @@ lu_result = return_type("linalg_lu", "P", "L", "U")
 factor_result = return_type("linalg_lu_factor", "LU", "pivots")
 factor_ex_result = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")
 unpack_result = return_type("lu_unpack", "P", "L", "U")
-ldl_result = return_type("linalg_ldl_factor", "LD", "pivots")
-ldl_ex_result = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")
 with_info_result = return_type("_lu_with_info", "LU", "pivots", "info")
 
 
@@ -157,7 +153,9 @@ def _pivotless(pivot: bool) -> None:
 
 def _check_lu(a: Any, name: str) -> None:
     if a.ndim < 2:
-        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead")
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead"
+        )
     check_kernel(a, "lu_cpu")
 
 
@@ -270,7 +268,9 @@ def method_lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
     return tuple(lu(self, pivot, get_infos))
 
 
-def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def _unpack_forward(
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
     """P, L, U of a packed LU and its pivots. Source: torch.lu_unpack."""
     if LU_data.ndim < 2:
         raise RuntimeError(
@@ -287,7 +287,8 @@ def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpa
     if unpack_pivots:
         if LU_pivots.size and (LU_pivots.min() < 1 or LU_pivots.max() > m):
             raise RuntimeError(
-                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result "
+                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
+                "properly pass the result "
                 "of lu_factor?"
             )
         p = matrix_of(permutation(LU_pivots, m), LU_data.dtype)
@@ -313,7 +314,9 @@ lu_unpack = Op(
     vjp={"LU_data": _unpack_vjp},
     jvp={
         "LU_data": lambda t, out0, out1, out2: (
-            (out0 * 0, tril(t[..., : min(t.shape[-2:])], -1), upper_part(t)) if out1.ndim > 1 else (out0, out1, out2)
+            (out0 * 0, tril(t[..., : min(t.shape[-2:])], -1), upper_part(t))
+            if out1.ndim > 1
+            else (out0, out1, out2)
         )
     },
     tensors=("LU_data", "LU_pivots"),
@@ -327,9 +330,7 @@ trailing("lu_unpack", LU_data=2, LU_pivots=1)
 # ------------------------------------------------------------------ solving
 
 
-def _lu_solve_forward(
-    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False
-) -> Any:
+def _lu_solve_forward(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The X with A X = B (X A = B unless `left`; A^H if `adjoint`), of A's packed LU. Source: torch.linalg.lu_solve."""
     name = "linalg.lu_solve"
     check_floating(LU, "torch." + name, low=True)
@@ -340,9 +341,14 @@ def _lu_solve_forward(
     check_matrix(B, name, "B")
     check_solvable(LU, B, left, name)
     if pivots.shape[-1:] != LU.shape[-1:]:
-        raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
     if LU.shape[:-1] != pivots.shape:
-        raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots.shape)} instead"
+        )
     broadcast_batches(LU, B)
     check_kernel(LU, "linalg.lu_solve_cpu")
     if not left:  # X A = B: A^H X^H = B^H
@@ -385,9 +391,7 @@ def _lu_solve_jvp(
 ) -> Any:
     right = t_B
     if t_LU is not None:
-        da = _permutation.call(pivots, LU) @ (
-            tril(t_LU, -1) @ upper_part(LU) + unit_lower(LU) @ triu(t_LU)
-        )
+        da = _permutation.call(pivots, LU) @ (tril(t_LU, -1) @ upper_part(LU) + unit_lower(LU) @ triu(t_LU))
         da = H(da) if adjoint else da
         change = da @ out if left else out @ da
         right = -change if right is None else right - change
@@ -409,115 +413,4 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     return linalg_lu_solve(LU_data, LU_pivots, b, out=out)
 
 
-# ------------------------------------------------------------------ LDL
-
-
-def _ldl_forward(A: Any, hermitian: bool, check_errors: bool) -> Any:
-    name = "torch.linalg.ldl_factor_ex"
-    check_square(A, name)
-    check_floating(A, name, low=True)
-    check_kernel(A, "ldl_factor_kernel_cpu")
-    lead, n = A.shape[:-2], A.shape[-1]
-    ld, pivots, info = np.empty(A.shape, A.dtype), np.zeros((*lead, n), INT32), np.zeros(lead, INT32)
-    if A.size:
-        routine = "hetrf" if hermitian and A.dtype.kind == "c" else "sytrf"
-        trf = lapack(routine, A)
-
-        def one(x: Any) -> Any:
-            f, p, code = trf(np.tril(x), lower=1)
-            return np.tril(f), p, code
-
-        each(one, lead, (ld, pivots, info), A)
-    if check_errors and info.any():
-        code = int(info.reshape(-1)[np.flatnonzero(info.reshape(-1))[0]])
-        raise RuntimeError(f"torch.linalg.ldl_factor: Unknown error code: {code}.")
-    return columns(ld), pivots, info
-
-
-_ldl = Op(
-    "linalg_ldl_factor_ex",
-    _ldl_forward,
-    vjp={"A": not_implemented("linalg_ldl_factor_ex")},
-    node="NotImplemented",
-    outputs=3,
-    nondiff=(1, 2),
-    result=ldl_ex_result,
-)
-trailing("linalg_ldl_factor_ex", A=2)
-
-
-def linalg_ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
-    """LDL factorization of a symmetric (or hermitian) matrix, packed, and its pivots. Source: torch.linalg.ldl_factor."""
-    r = ldl_result(*_ldl.call(A, hermitian, True)[:2])
-    return r if out is None else into_pair("linalg_ldl_factor", out, r, ldl_result)
-
-
-def linalg_ldl_factor_ex(
-    A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None
-) -> Any:
-    """The same with LAPACK's code; no error unless asked for. Source: torch.linalg.ldl_factor_ex."""
-    r = _ldl.call(A, hermitian, check_errors)
-    return r if out is None else into_pair("linalg_ldl_factor_ex", out, r, ldl_ex_result)
-
-
-def _ldl_solve_forward(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
-    """The X with A X = B, of A's LDL factors. Source: torch.linalg.ldl_solve."""
-    name = "torch.linalg.ldl_solve"
-    check_square(LD, name, "LD")
-    check_floating(LD, name, low=True)
-    if B.ndim < 2:
-        raise IndexError(f"Dimension out of range (expected to be in range of [-{B.ndim}, {B.ndim - 1}], but got -2)")
-    check_solvable(LD, B, True, name)
-    check_same_dtype(LD, B, name, "LD")
-    if pivots.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {legacy(pivots)}")
-    if LD.shape[:-1] != pivots.shape:
-        raise RuntimeError(
-            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(pivots.shape)} instead"
-        )
-    check_kernel(LD, "ldl_solve_kernel_cpu")
-    lead = broadcast_batches(LD, B)
-    x = np.empty((*lead, *B.shape[-2:]), B.dtype)
-    if x.size:
-        full = [np.broadcast_to(v, (*lead, *v.shape[v.ndim - k :])) for v, k in ((LD, 2), (pivots, 1), (B, 2))]
-        each(lambda f, p, b: (_ldl_solve_one(f, p, b, hermitian),), lead, (x,), *full)
-    return columns(x)
-
-
-def _ldl_solve_one(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
-    """A = P L D L^T P^T: interchanges, multipliers and blocks of D in the order in which LAPACK applied them."""
-    x = np.array(b)
-    n = len(ld)
-    flip = (lambda v: v.conj()) if hermitian else (lambda v: v)
-    blocks = []
-    i = 0
-    while i < n:
-        width = 1 if pivots[i] > 0 else 2
-        at = i + width - 1
-        p = abs(int(pivots[i])) - 1
-        x[[at, p]] = x[[p, at]]
-        d = ld[i : i + width, i : i + width].copy()
-        if width == 2:
-            d[0, 1] = flip(d[1, 0])
-        low = ld[i + width :, i : i + width]
-        x[i + width :] -= low @ x[i : i + width]
-        x[i : i + width] = np.linalg.solve(d, x[i : i + width])
-        blocks.append((i, width, at, p, low))
-        i += width
-    for i, width, at, p, low in reversed(blocks):
-        x[i : i + width] -= flip(low.T) @ x[i + width :]
-        x[[at, p]] = x[[p, at]]
-    return x
-
-
-linalg_ldl_solve = Op(
-    "linalg_ldl_solve",
-    _ldl_solve_forward,
-    vjp={"LD": not_implemented("linalg_ldl_solve"), "B": not_implemented("linalg_ldl_solve")},
-    tensors=("LD", "pivots", "B"),
-    node="NotImplemented",
-).call
-trailing("linalg_ldl_solve", LD=2, pivots=1, B=2)
-
-by_columns(_factor, linalg_lu_solve, _ldl, linalg_ldl_solve)
+by_columns(_factor, linalg_lu_solve)

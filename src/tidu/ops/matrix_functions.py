@@ -146,16 +146,18 @@ def _trace_forward(input: Any) -> Any:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype.kind == "b":
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return np.asarray(np.trace(input)) if input.dtype.kind not in "iu" else np.asarray(np.trace(input, dtype=np.int64))
+    return (
+        np.asarray(np.trace(input))
+        if input.dtype.kind not in "iu"
+        else np.asarray(np.trace(input, dtype=np.int64))
+    )
 
 
 def _trace_adjoint(g: Any, input_shape: Any) -> Any:
     return like(np.eye(*input_shape), g) * g.reshape((1, 1))
 
 
-trace = Op(
-    "trace", _trace_forward, vjp={"input": _trace_adjoint}, jvp="linear", out_arg=False
-).call
+trace = Op("trace", _trace_forward, vjp={"input": _trace_adjoint}, jvp="linear", out_arg=False).call
 
 
 @rule("trace")
@@ -189,8 +191,12 @@ linalg_cross = Op(
     "linalg_cross",
     _cross_forward,
     vjp={
-        "input": lambda g, other, dim, input_shape: sum_to(linalg_cross(conj(other), g, dim=dim), input_shape),
-        "other": lambda g, input, dim, other_shape: sum_to(linalg_cross(g, conj(input), dim=dim), other_shape),
+        "input": lambda g, other, dim, input_shape: sum_to(
+            linalg_cross(conj(other), g, dim=dim), input_shape
+        ),
+        "other": lambda g, input, dim, other_shape: sum_to(
+            linalg_cross(g, conj(input), dim=dim), other_shape
+        ),
     },
     jvp="bilinear",
     tensors=("input", "other"),
@@ -245,7 +251,12 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     return cat([x.new_ones((*tuple(x.shape), 1), dtype=powers.dtype), powers], -1)
 
 
-_WORDS = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "c10::Half", dtypes.int64: "long int"}
+_WORDS = {
+    dtypes.float32: "float",
+    dtypes.float64: "double",
+    dtypes.float16: "c10::Half",
+    dtypes.int64: "long int",
+}
 
 
 def linalg_multi_dot(tensors: Any, *, out: Any = None) -> Any:
@@ -297,7 +308,8 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     rows, cols = _count(A.shape[:ind]), _count(A.shape[ind:])
     if rows != cols:
         raise RuntimeError(
-            f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {cols} "
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {cols} "
             f"!= {rows}"
         )
     r = _inv.call(A.reshape((rows, cols)), True, "inv")[0]
@@ -315,16 +327,17 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
     unknowns, equations = _count(shape), _count(x.shape[: B.ndim])
     if unknowns != equations:
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            "prod(self.shape[:other.ndim]), but "
             f"got {unknowns} != {equations}"
         )
     m = x.reshape((equations, unknowns))
-    r = _solve.call(m, B.reshape((-1,)) if B.ndim != 1 else B, True, True, "torch.linalg.solve")[0].reshape(shape)
+    r = _solve.call(m, B.reshape((-1,)) if B.ndim != 1 else B, True, True, "torch.linalg.solve")[0].reshape(
+        shape
+    )
     return r if out is None else into("linalg_tensorsolve", out, r)
 
 
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A diagonal of matrices, as a view. Source: torch.linalg.diagonal."""
     return diagonal(A, offset, dim1, dim2)
-
-

@@ -27,13 +27,20 @@ def check_dtype(x: Any, dtype: Any, name: str) -> None:
         raise RuntimeError(f"{name}: dtype should be real for real inputs, but got {dtype.legacy}")
     if dtypes.promote_types(x.dtype, dtype) is not dtype:
         raise RuntimeError(
-            f"{name}: the dtype of the input ({x.dtype.legacy}) should be convertible without narrowing to the specified "
+            f"{name}: the dtype of the input ({x.dtype.legacy}) should be convertible without "
+            "narrowing to the specified "
             f"dtype ({dtype.legacy})"
         )
 
 
 def matrix_norm(
-    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    A: Any,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Any:
     """A norm of matrices, which lie in two dimensions. Source: torch.linalg.matrix_norm.
 

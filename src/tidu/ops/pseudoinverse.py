@@ -23,6 +23,7 @@ from ._linalg import (
     trailing,
 )
 from ._reduce import into
+from .decompositions import _svd as svd_op
 from .decompositions import linalg_eigvalsh, linalg_svdvals
 from .solvers import is_vector
 
@@ -58,7 +59,8 @@ def _threshold(s: Any, atol: Any, rtol: Any) -> Any:
 def _pinv_forward(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if A.ndim < 2 or A.dtype.kind in "biu" or (A.dtype.itemsize == 2 and A.dtype.kind in "fV"):
         raise RuntimeError(
-            f"linalg.pinv({legacy(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
+            f"linalg.pinv({legacy(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more "
+            "dimensions of float, double, "
             "cfloat or cdouble types"
         )
     if not A.size:
@@ -150,12 +152,9 @@ def matrix_rank(
     s = linalg_eigvalsh(a).abs() if hermitian else linalg_svdvals(a)
     eps = dtypes.finfo(s.dtype).eps * max(A.shape[-2:])
     top = s.amax(-1) if s.shape[-1] else s.sum(-1)
-    absolute = 0.0 if atol is None else atol
+    absolute: Any = 0.0 if atol is None else atol
     if rtol is None:
-        if atol is None:
-            rtol = eps
-        else:
-            rtol = (atol <= 0) * eps if isinstance(atol, Tensor) else 0.0 if atol > 0 else eps
+        rtol = (absolute <= 0) * eps
     relative = top * rtol
     limit = relative.maximum(absolute) if isinstance(absolute, Tensor) else relative.clamp(min=absolute)
     r = (s > limit.unsqueeze(-1)).sum(-1)
@@ -173,14 +172,14 @@ def _lstsq_forward(A: Any, B: Any, rcond: Any, driver: str) -> Any:
     b = B[..., None] if vector else B
     m, n = A.shape[-2:]
     if m != b.shape[-2]:
-        raise RuntimeError(
-            f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})"
-        )
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
     lead = tuple(broadcast_shapes(A.shape[:-2], b.shape[:-2]))
     k = b.shape[-1]
     limit = np.finfo(A.real.dtype).eps * max(m, n) if rcond is None else rcond
     empty = np.empty((0,), A.real.dtype)
-    u, s, vh = np.linalg.svd(A, False) if A.size else (np.zeros((*A.shape[:-1], 0), A.dtype), np.zeros((*A.shape[:-2], 0), A.real.dtype), np.zeros((*A.shape[:-2], 0, n), A.dtype))  # fmt: skip
+    u, s, vh = svd_op.forward(A, False, True)
+    if not A.size:
+        u, s, vh = u[..., :0], s[..., :0], vh[..., :0, :]
     with np.errstate(all="ignore"):
         good = s > _threshold(s, 0.0, limit)
         if driver == "gels":
@@ -220,7 +219,7 @@ def _lstsq_jvp(A: Any, B: Any, out0: Any, out1: Any, out2: Any, out3: Any, t_A: 
     b, x = (column(v) if vector else v for v in (B, out0))
     tb = None if t_B is None else column(t_B) if vector else t_B
     pinv = pinv_value(A)
-    dx = None if tb is None else pinv @ tb
+    dx: Any = None if tb is None else pinv @ tb
     if t_A is not None:
         more = _pinv_tangent(t_A, pinv, A) @ b
         dx = more if dx is None else dx + more
@@ -248,9 +247,10 @@ _lstsq = Op(
 
 
 def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
-    """The X that minimizes ||A X - B||, the one of least norm where there are several; residuals, rank, singular values.
+    """The X that minimizes ||A X - B||, the one of least norm where there are several, with residuals, the rank and
+    the singular values. Source: torch.linalg.lstsq.
 
-    Source: torch.linalg.lstsq. `driver` is a LAPACK routine's name: gelsy (the default), gels, gelsd or gelss; it says
+    `driver` is a LAPACK routine's name: gelsy (the default), gels, gelsd or gelss; it says
     which of the results are filled in. Singular values up to rcond times the greatest count as zero.
     """
     name = "torch.linalg.lstsq"
@@ -277,5 +277,3 @@ def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None
     for o, v in zip(out, r, strict=True):
         into("linalg_lstsq", o, v)
     return lstsq_result(*out)
-
-

@@ -141,8 +141,6 @@ def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool, api: str) -> Any:
     check_same_dtype(A, B, "linalg.solve")
     vector = is_vector(A, B)
     b = B[..., None] if vector else B
-    if vector and not left:
-        raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)")  # fmt: skip
     check_solvable(A, b, left, "linalg.solve")
     lead = broadcast_batches(A, b)
     check_kernel(A, "lu_cpu")
@@ -287,8 +285,8 @@ def linalg_det(A: Any, *, out: Any = None) -> Any:
     """The determinant of a square matrix, or of a batch of them. Source: torch.linalg.det.
 
     >>> import tidu as torch
-    >>> torch.linalg.det(torch.tensor([[1., 2.], [3., 4.]]))
-    tensor(-2.0000)
+    >>> torch.linalg.det(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor(8.)
     """
     return det_op.call(A, out=out)
 

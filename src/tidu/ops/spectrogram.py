@@ -53,10 +53,10 @@ def stft(
 
     Source: torch.stft.
 
-    **Arguments** input: a signal or a batch of them, real or complex; n_fft: points of each transform; hop_length: how far
-    the window moves (n_fft // 4 unless told); win_length: points of the window (n_fft), padded with zeros on both sides;
-    center: pad the signal so that frame m is centred at m hop_length, by `pad_mode`; normalized: divide by the root of
-    n_fft; onesided: frequencies up to n_fft // 2 only (unless something is complex); return_complex: False for a last
+    **Arguments** input: a signal or a batch of them, real or complex; n_fft: points of each transform; hop_length: how
+    far the window moves (n_fft // 4 unless told); win_length: points of the window (n_fft), padded with zeros; center:
+    pad the signal so that frame m is centred at m hop_length, by `pad_mode`; normalized: divide by the root of n_fft;
+    onesided: frequencies up to n_fft // 2 only (unless something is complex); return_complex: False for a last
     dimension of real and imaginary parts.
     """
     if window is None:
@@ -81,15 +81,18 @@ def stft(
     as_complex = complex_ if return_complex is None else return_complex
     if not as_complex:
         _warn_once(
-            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors "
-            "for all inputs, and return_complex=False will raise an error.\nNote: you can still call torch.view_as_real on "
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
+            "return complex tensors "
+            "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+            "torch.view_as_real on "
             "the complex output to recover the old return format."
         )
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
             f"stft(torch.{x.dtype.legacy}Tensor[{', '.join(map(str, x.shape))}], n_fft={n_fft}, hop_length={hop}, "
-            f"win_length={width}, window={_window_word(window)}, normalized={int(normalized)}, onesided={_flag(onesided)}, "
+            f"win_length={width}, window={_window_word(window)}, normalized={int(normalized)}, "
+            f"onesided={_flag(onesided)}, "
             f"return_complex={_flag(return_complex)}, align_to_window={_flag(align_to_window)}) : {what}"
         )
 
@@ -137,9 +140,9 @@ def istft(
     center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
     return_complex: bool = False,
 ) -> Any:  # fmt: skip
-    """The inverse of stft: overlapping frames added up and divided by the sum of the squared windows. Source: torch.istft.
+    """The inverse of stft: overlapping frames added up and divided by the sum of the squared windows.
 
-    RuntimeError where that sum is zero: the window must leave no gaps.
+    Source: torch.istft. RuntimeError where that sum is zero: the window must leave no gaps.
     """
     if window is None:
         _warn_once(_NO_WINDOW.format(_LOSES))
@@ -215,5 +218,3 @@ def istft(
         )
         y = constant_pad_nd(y, [0, end - whole])
     return y.squeeze(0) if single else y
-
-

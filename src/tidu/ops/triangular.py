@@ -138,7 +138,6 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     return r if out is None else plain_into("cholesky", out, r)
 
 
-
 def _cholesky_solve_forward(B: Any, L: Any, upper: bool = False) -> Any:
     """The X with A X = B, of Cholesky's factor of A. Source: torch.cholesky_solve."""
     for v, n in ((B, "b"), (L, "u")):
@@ -155,7 +154,8 @@ def _cholesky_solve_forward(B: Any, L: Any, upper: bool = False) -> Any:
 def _check_old(b: Any, a: Any, name: str) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type {legacy(a)} instead."
+            f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
+            f"{legacy(a)} instead."
         )
     if a.shape[-1] != a.shape[-2]:
         raise RuntimeError(
@@ -163,7 +163,8 @@ def _check_old(b: Any, a: Any, name: str) -> None:
         )
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
-            f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} but each b matrix is "
+            f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} "
+            "but each b matrix is "
             f"{b.shape[-2]} by {b.shape[-1]}"
         )
 
@@ -243,9 +244,7 @@ def substitute(a: Any, b: Any, upper: bool, unit: bool) -> Any:
         return x
 
 
-def _solve_triangular(
-    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
+def _solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     """The X with A X = B, or X A = B unless `left`; of A one triangle is read. Source: torch.linalg.solve_triangular.
 
     `unitriangular` takes the diagonal for ones. A zero on it gives infinities, not an error.
@@ -272,7 +271,15 @@ def triangle(x: Any, upper: bool, unit: bool) -> Any:
 
 
 def _triangular_vjp(
-    g: Any, A: Any, out: Any, upper: bool, left: bool, unitriangular: bool, A_shape: Any, B_shape: Any, needs: Any
+    g: Any,
+    A: Any,
+    out: Any,
+    upper: bool,
+    left: bool,
+    unitriangular: bool,
+    A_shape: Any,
+    B_shape: Any,
+    needs: Any,
 ) -> Any:
     s = solve_tri(H(A), g, not upper, left, unitriangular)
     ga = None
@@ -306,7 +313,8 @@ def _old_triangular(b: Any, A: Any, upper: bool, transpose: bool, unitriangular:
     for v, n in ((b, "b"), (A, "A")):
         if v.ndim < 2:
             raise RuntimeError(
-                f"torch.triangular_solve: Expected {n} to have at least 2 dimensions, but it has {v.ndim} dimensions instead"
+                f"torch.triangular_solve: Expected {n} to have at least 2 dimensions, but it has "
+                f"{v.ndim} dimensions instead"
             )
     _check_old(b, A, "triangular_solve")
     lead = broadcast_batches(A, b)
@@ -329,9 +337,7 @@ def _old_vjp(
     return sum_to(s, b_shape) if needs[0] else None, ga
 
 
-def _old_jvp(
-    A: Any, out0: Any, t_A: Any, t_b: Any, upper: bool, transpose: bool, unitriangular: bool
-) -> Any:
+def _old_jvp(A: Any, out0: Any, t_A: Any, t_b: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     right = t_b
     if t_A is not None:
         d = triangle(t_A, upper, unitriangular)
@@ -355,8 +361,16 @@ trailing("triangular_solve", b=2, A=2)
 
 
 def triangular_solve(
-    b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None
+    b: Any,
+    A: Any,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
     """The solution of a triangular system and a copy of A. Source: torch.triangular_solve."""
     return _triangular.call(b, A, upper, transpose, unitriangular, out=out)
+
+
 by_columns(linalg_solve_triangular, _triangular)
