@@ -284,7 +284,8 @@ def _references(grads: dict[Any, Any], key: Any) -> int:
 # What a cotangent's reference count reads when only the engine's table holds it: measured, for it differs
 # between versions of Python.
 ALONE = _references({0: np.zeros(1)}, 0)
-BASE_ALONE = getrefcount(np.zeros((2, 3)).T.base)
+_VIEW = np.zeros((2, 3)).T
+BASE_ALONE = getrefcount(_VIEW.base)
 
 
 def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
@@ -320,10 +321,9 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
         np.add(had._a, c, had._a, casting="unsafe")
         had._v[0] += 1
         return
-    if alone and c.base is not None and getrefcount(c.base) <= BASE_ALONE and c.base.size == c.size:
-        alone = c.base.base is None  # a view of memory that nobody else sees
-    elif c.base is not None:
-        alone = False
+    if alone and c.base is not None:  # a view of memory that nobody else sees
+        alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
+        alone = alone and c.base.base is None
     if not alone or c.dtype is not a.dtype or c.strides != a.strides or not c.flags.writeable:
         c = _copy_like(c, a)
     t = new(Tensor)
