@@ -87,7 +87,7 @@ def _passes(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarra
             continue
         out = ufunc(first, x[_axis(d, w.slice(1))])
         for k in range(2, w.kernel):
-            ufunc(out, x[_axis(d, w.slice(k))], out)
+            ufunc(out, x[_axis(d, w.slice(k))], out=out)
         x = out
     return x
 

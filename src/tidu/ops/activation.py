@@ -87,7 +87,26 @@ _leaky = hot(
         policy=refuse("bic", "leaky_relu_cpu"),
     )
 )  # fmt: skip
-leaky_relu_ = inplace(_leaky.op)  # type: ignore[attr-defined]
+
+
+def _leaky_written(g: Value, out: Value, negative_slope: float) -> Value:
+    if negative_slope < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is "
+            "caused by calling in-place forward function with a negative slope, please call out-of-place version instead. "
+            "File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+            "calculation with negative slope"
+        )
+    return where(out > 0, g, g * negative_slope)
+
+
+leaky_relu_ = inplace(  # goes by the result, which has the input's sign
+    elementwise(
+        "leaky_relu.in_place", _leaky_relu, {"input": fast(None, _leaky_written)}, policy=_leaky.op.policy,  # type: ignore[attr-defined]
+        node="LeakyReluBackward1",
+    ).op,
+    "leaky_relu_",
+)  # fmt: skip
 
 
 def leaky_relu(input: Value, negative_slope: float = 0.01, inplace: bool = False) -> Value:
@@ -144,16 +163,19 @@ def prelu(input: Value, weight: Value) -> Value:
 
 
 def _threshold(input: Any, threshold: float, value: float) -> Any:
+    """input where it exceeds `threshold`, else `value`. Source: torch.threshold."""
     return select.where(input <= input.dtype.type(threshold), input.dtype.type(value), input)
 
 
-threshold = hot(
-    elementwise(
-        "threshold", _threshold, {"input": fast(None, lambda g, input, threshold: where(input <= threshold, 0, g))},
-        policy=refuse("bc", "threshold_cpu"),
-    )
-)  # fmt: skip
-threshold_ = inplace(threshold.op)  # type: ignore[attr-defined]
+def _threshold_op(name: str, node: str) -> Callable[..., Any]:
+    return elementwise(
+        name, _threshold, {"input": fast(None, lambda g, input, threshold: where(input <= threshold, 0, g))},
+        policy=refuse("bc", "threshold_cpu"), node=node,
+    )  # fmt: skip
+
+
+threshold = hot(_threshold_op("threshold", "ThresholdBackward0"))
+threshold_ = inplace(_threshold_op("threshold.in_place", "ThresholdBackward1").op, "threshold_")  # type: ignore[attr-defined]
 
 
 def f_threshold(input: Value, threshold: float, value: float, inplace: bool = False) -> Value:
@@ -180,7 +202,20 @@ def _elu_rule(g: Any, input: Any, alpha: float, scale: float, input_scale: float
 
 _ELU = refuse("bic", "elu_cpu")
 _elu_op = hot(elementwise("elu", _elu, {"input": fast(None, _elu_rule)}, policy=_ELU))
-_ielu = inplace(_elu_op.op, "elu_")  # type: ignore[attr-defined]
+
+
+def _elu_written(g: Value, out: Value, alpha: float, scale: float, input_scale: float) -> Value:
+    if alpha < 0:
+        raise RuntimeError(
+            "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by "
+            "calling in-place forward function with a negative slope, please call out-of-place version instead."
+        )
+    return where(out <= 0, g * input_scale * (out + alpha * scale), g if scale == 1 else g * scale)
+
+
+_ielu = inplace(  # goes by the result
+    elementwise("elu.in_place", _elu, {"input": fast(None, _elu_written)}, policy=_ELU, node="EluBackward1").op, "elu_"
+)
 
 
 def elu(input: Value, alpha: float = 1.0, inplace: bool = False) -> Value:
@@ -212,6 +247,7 @@ def f_selu(input: Value, inplace: bool = False) -> Value:
 
 
 def _celu(input: Any, alpha: float = 1.0) -> Any:
+    """max(0, input) + min(0, alpha * (exp(input / alpha) - 1)). Source: torch.celu."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _elu(input, alpha, 1, 1 / alpha)
@@ -223,7 +259,14 @@ celu = hot(
         policy=_ELU,
     )
 )  # fmt: skip
-celu_ = inplace(celu.op)  # type: ignore[attr-defined]
+celu_ = inplace(  # goes by the result
+    elementwise(
+        "celu.in_place", _celu,
+        {"input": fast(None, lambda g, out, alpha: _elu_written(g, out, alpha, 1, 1 / alpha))}, policy=_ELU,
+        node="CeluBackward1",
+    ).op,
+    "celu_",
+)  # fmt: skip
 _celu_call = celu
 
 
@@ -350,6 +393,7 @@ def _logsigmoid_rule(g: Any, x: Any) -> Any:
 logsigmoid = unary(
     "log_sigmoid", _logsigmoid, fast(None, _logsigmoid_rule), policy=refuse("bic", "log_sigmoid_cpu")
 )  # fmt: skip
+logsigmoid.__doc__ = "log(sigmoid(input)), without overflow. Source: torch.nn.functional.logsigmoid."
 
 
 def softsign(input: Value) -> Value:
@@ -504,7 +548,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"{lambd:g}"
         )
     l = input.dtype.type(lambd)
-    return select.where(input > l, input - l, select.where(input < -l, input + l, input * input.dtype.type(0)))
+    return select.where(input > l, input - l, select.where(input < -l, input + l, input - input))
 
 
 softshrink = hot(
@@ -541,7 +585,12 @@ _rrelu_eval = Op(
     node="RreluWithNoiseBackward0",
     out_arg=False,
 )
-_irrelu = inplace(_rrelu_op, "rrelu_"), inplace(_rrelu_eval, "rrelu_")
+_irrelu = tuple(
+    inplace(
+        Op(op.name + ".in_place", op.forward, op.vjp, op.jvp, tensors=op.tensors, node="RreluWithNoiseBackward1"), "rrelu_"
+    )
+    for op in (_rrelu_op, _rrelu_eval)
+)
 
 
 def _rrelu(input: Value, lower: float, upper: float, training: bool, write: bool) -> Value:
@@ -551,7 +600,7 @@ def _rrelu(input: Value, lower: float, upper: float, training: bool, write: bool
     if not training:
         slope = (lower + upper) / 2
         return _irrelu[1](input, slope) if write else _rrelu_eval.call(input, slope)
-    if input.dtype.itemsize == 2:
+    if input.dtype.name == "float16":
         raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{input.dtype.legacy}'")
     noise = _slopes_op.call(input, lower, upper)
     return _irrelu[0](input, noise) if write else _rrelu_op.call(input, noise)

@@ -44,7 +44,7 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
         if offsets[0] != 0:
             raise RuntimeError(
                 "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
-                f"got {offsets[0]}"
+                f"got {offsets[0]}\n[ torch.{'Long' if offsets.dtype.itemsize == 8 else 'Int'}Tensor{{}} ]"
             )
         if offsets[-1] > len(indices):
             raise RuntimeError(

@@ -7,6 +7,7 @@ another, which is what makes derivatives of any order.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -386,6 +387,11 @@ def _by_word(x: Value, weight: Value, stride: Any, padding: str, dilation: Any) 
     total = [d * (k - 1) for d, k in zip(_expand(dilation, n, "dilation"), weight.shape[2:], strict=True)]
     if all(t % 2 == 0 for t in total):
         return x, tuple(t // 2 for t in total)
+    warnings.warn(
+        "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+        "created",
+        stacklevel=4,
+    )
     more = [0 if i % 2 == 0 else total[n - 1 - i // 2] % 2 for i in range(2 * n)]
     return constant_pad_nd(x, more), tuple(t // 2 for t in total)
 

@@ -17,6 +17,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new
 from ._exact import c_word
 from ._reduce import into
+from ._refuse import refusal
 from .matmul import addmm, matmul, mm
 from .shape import permute, reshape, t
 
@@ -212,6 +213,7 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) ->
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
+    refusal("b", "bmm")("", input1.dtype)
     lead = tuple(input1.shape[:-1])
     n = math.prod(lead)
     r = _trilinear(reshape(input1, (n, input1.shape[-1])), weight, reshape(input2, (n, input2.shape[-1])))

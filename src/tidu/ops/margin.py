@@ -11,7 +11,18 @@ from ..core.broadcast import cast
 from ..core.op import Op
 from ..core.tensor import tensor_of
 from ..shapes import broadcast_shapes
-from ._loss import MEAN, NONE, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, sub_number
+from ._loss import (
+    MEAN,
+    NONE,
+    add_number,
+    code,
+    legacy,
+    not_differentiable,
+    pair_loss,
+    reduce_array,
+    reduced,
+    sub_number,
+)
 from .activation import logsigmoid
 from .comparison import minimum
 from .distance import pairwise_distance
@@ -55,7 +66,8 @@ def margin_ranking_loss(
     input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = MEAN
 ) -> Value:
     """max(0, -target * (input1 - input2) + margin). Source: torch.margin_ranking_loss."""
-    return reduced(clamp_min(add_number(-target * (input1 - input2), margin), 0), reduction)
+    apart = input1 - input2
+    return reduced(clamp_min(add_number(-target * apart, margin), 0), reduction)
 
 
 def f_margin_ranking_loss(
