@@ -279,3 +279,12 @@ def test_losses_that_depend_on_phases_are_refused() -> None:
         L.qr(random(4, 3, grad=True), "complete")[1].sum().backward()
     with pytest.raises(NotImplementedError, match="the derivative for 'geqrf' is not implemented"):
         torch.geqrf(a)[0].real.sum().backward()
+
+
+def test_the_error_survives_a_pickle() -> None:
+    import pickle
+
+    with pytest.raises(L.LinAlgError) as caught:
+        L.inv(torch.zeros(2, 2))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is L.LinAlgError and str(again) == str(caught.value) and type(again).__name__ == "_LinAlgError"

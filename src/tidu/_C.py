@@ -7,11 +7,12 @@ from .core.modes import set_record as _set_grad_enabled
 from .core.subclass import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from .core.tensor import Tensor as TensorBase
 from .ops._generator import Generator
+from .ops._linalg import LinAlgError as _LinAlgError
 from .overrides import DisableTorchFunction
 
 _TensorBase = TensorBase
 
 __all__ = [
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_TensorBase",
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_LinAlgError", "_TensorBase",
     "_disabled_torch_function_impl", "_is_grad_enabled", "_set_grad_enabled",
 ]  # fmt: skip

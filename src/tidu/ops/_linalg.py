@@ -23,6 +23,14 @@ INT32 = np.dtype(np.int32)
 class LinAlgError(RuntimeError):
     """The data have no such factorization, inverse or solution. Source: torch.linalg.LinAlgError."""
 
+    def __reduce__(self) -> Any:
+        return _lin_alg_error, self.args
+
+
+def _lin_alg_error(*args: Any) -> LinAlgError:
+    """The error again, from a pickle: its class goes by a name under which it is not to be found here."""
+    return LinAlgError(*args)
+
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # the name that tracebacks show
 LinAlgError.__module__ = "torch._C"

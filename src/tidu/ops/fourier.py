@@ -363,9 +363,9 @@ def _document() -> None:
             fn.__name__ = fn.__qualname__ = base + ending
             size = "n" if not ending else "s"
             fn.__doc__ = (
-                f"{what}, {over}. Source: torch.fft.{base}{ending}.\n\n    `{size}` cuts the input, or pads it with zeros, "
-                'first. `norm` says which direction is divided by the number of points: "backward" (the inverse, '
-                'and the default), "forward", or "ortho", both by its root.\n    '
+                f"{what}, {over}. Source: torch.fft.{base}{ending}.\n\n    `{size}` cuts the input, or pads it "
+                'with zeros, first. `norm` says which direction is divided by the number of points: "backward" (the '
+                'inverse, and the default), "forward", or "ortho", both by its root.\n    '
             )
 
 

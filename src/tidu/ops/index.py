@@ -104,6 +104,11 @@ LAZY = {
         "index_select",
         "",
     ),
+    "ldl": (
+        "",
+        "",
+        "",
+    ),
     "linear": (
         "bilinear",
         "",
