@@ -13,6 +13,7 @@ from .core.inplace import inplace
 from .core.levels import alive
 from .core.subclass import PUBLIC
 from .core.tensor import Tensor, set_requires_grad
+from .ops._arguments import guarded
 from .ops.index import LAZY
 
 FACE: dict[str, Any] = {}  # the names of the top-level namespace
@@ -56,11 +57,13 @@ def _batched_repr(self: Batched, **_: Any) -> str:
 def _install(family: ModuleType) -> None:
     """Give the library's face, and Tensor, what a family declares."""
     for name in family.__all__:
-        fn = FACE[name] = getattr(family, name)
-        if getattr(fn, "op", None) is not None:
+        fn = getattr(family, name)
+        FACE[name] = guarded(fn, name)
+        if FACE[name] is fn and getattr(fn, "op", None) is not None:
             fn.__module__ = family.__name__  # where pickle finds it
     for name in getattr(family, "METHODS", "").split():
-        setattr(Tensor, name, getattr(family, "method_" + name, None) or getattr(family, name))
+        method = getattr(family, "method_" + name, None) or getattr(family, name)
+        setattr(Tensor, name, guarded(method, name, method=True))
     for name in getattr(family, "PROPERTIES", "").split():
         setter = getattr(family, "set_property_" + name, None)
         setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
@@ -77,6 +80,9 @@ def later(name: str) -> Any:
     """A name of the face whose family has not been imported yet."""
     _install(ops.family(LATER.pop(name)))
     return FACE[name]
+
+
+PUBLIC.later = later
 
 
 def _method_later(family: str, name: str) -> Any:

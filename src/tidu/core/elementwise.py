@@ -32,7 +32,7 @@ from .errors import explain, invalid_combination
 from .modes import state
 from .node import next_seq
 from .op import Op, check_savable, named
-from .parameters import names_of
+from .parameters import REQUIRED, missing, names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
 from .tensor import Inference, Tensor, live_node, new
 
@@ -211,6 +211,8 @@ class ElementwiseOp(Op):
             if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
                 if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
+                if x is REQUIRED:
+                    raise missing(self.public, [self.params[k] for k in self.positions if args[k] is REQUIRED])
                 if self.numbers is True and len(self.params) == 2 == len(self.positions):
                     raise invalid_combination(
                         self.public, args, *(f"(Tensor input, {kind} {self.params[1]}, *, Tensor out = None)"
@@ -319,8 +321,10 @@ def unary(
     general = op.general
     big = _big(ufunc)
 
-    def call(input: Any, *, out: Any = None) -> Any:
+    def call(input: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
         try:
+            if more:
+                raise TypeError(f"{op.public}() takes 1 positional argument but {1 + len(more)} were given")
             a = input._a
         except AttributeError:
             if input.__class__ is ndarray and plain and (input.dtype is F32 or input.dtype is F64):

@@ -34,7 +34,7 @@ from .. import dtypes
 from .careful import Packed
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
-from .parameters import REQUIRED, named, names_of, parameters_of  # noqa: F401  families take `named` from here
+from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
 from .tensor import Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
@@ -195,7 +195,11 @@ class Op:
             elif kw and (alias := next((a for a in _NUMPY_NAMES.get(name, ()) if a in kw), None)):
                 full.append(kw.pop(alias))
             elif default is REQUIRED:
-                raise TypeError(f"{self.name}() missing 1 required positional arguments: \"{name}\"")
+                given = {*self.params[: len(args)], *kw}
+                raise missing(
+                    self.name,
+                    [p for p, d in zip(self.params, self.defaults, strict=True) if d is REQUIRED and p not in given],
+                )
             else:
                 full.append(default)
         if kw:

@@ -43,3 +43,10 @@ def parameters_of(fn: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, .
         tuple(p.default for p in parameters),
         sum(p.kind is not keyword for p in parameters),
     )
+
+
+def missing(name: str, lacking: Sequence[str]) -> TypeError:
+    """The error of a call without arguments that it must have."""
+    many = "s" if len(lacking) == 1 else ""  # so PyTorch says
+    words = ", ".join(f'"{p}"' for p in lacking)
+    return TypeError(f"{name}() missing {len(lacking)} required positional argument{many}: {words}")

@@ -271,7 +271,8 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None
     """
     if rounding_mode is _UNSAID:
         return true_div(input, other, out=out)
-    return _rounded(rounding_mode)(input, other, out=out)
+    rounded = _rounded(rounding_mode)
+    return rounded(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
 
 
 def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:

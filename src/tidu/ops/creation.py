@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.parameters import REQUIRED, missing
 from ..core.subclass import call_overridden
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import dtype as Dtype
@@ -22,7 +23,7 @@ _PLAIN = (list, tuple, int, float, complex, str, bytes)
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any = REQUIRED, *more: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A tensor with a copy of `data`, and no history. Source: torch.tensor.
 
@@ -41,6 +42,10 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
+    if more or data is REQUIRED:
+        if more:
+            raise TypeError(f"tensor() takes 1 positional argument but {1 + len(more)} were given")
+        raise missing("tensor", ["data"])
     if device is not None or pin_memory:
         check_place(device, pin_memory)
     if dtype is not None and dtype.__class__ is not Dtype:

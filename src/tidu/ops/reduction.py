@@ -15,6 +15,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
 from ..shapes import normalize_dims, numel
+from ._arguments import quick
 from ._reduce import check_dims, divisor, expand_back, into, is_low, isnan, low_sum, nonzero_where, where
 
 __all__ = ["logsumexp", "mean", "nanmean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean"]
@@ -39,7 +40,9 @@ _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
 _sum_dim = shaped_op("sum_dim", _sum, expand_back, node="SumBackward1")
 
 
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+def _sum_given(
+    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Any:
     """The sum of all elements, or over some dimensions. Integers and bools sum to int64.
 
     **Arguments** input: any tensor; dim: an int or a tuple of ints; keepdim: keep reduced dimensions with size one;
@@ -49,17 +52,17 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), dim=0)
     tensor([4., 6.])
     """
-    if dim is None and dtype is None and out is None and not keepdim:
-        return _sum_all(input)
+    if dim is None and keepdim:
+        raise TypeError("keepdim= without dim=")
     if dtype is not None:
         input = cast(input, dtype.np)
-    if dim is None and not keepdim:
-        r = _sum_all(input)
-    else:
-        r = _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
+    r = _sum_all(input) if dim is None else _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
     if dtype is not None:
         r = cast(r, dtype.np)
     return r if out is None else into("sum", out, r)
+
+
+sum = quick(_sum_given, "sum", _sum_all)
 
 
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
