@@ -20,7 +20,14 @@ from .parameters import REQUIRED, parameters_of
 from .tensor import Tensor
 
 _slot: Any = Tensor.__dict__["_a"]
-PUBLIC: dict[str, Callable[..., Any]] = {}  # the face, by which overriding functions know the ops
+class _Face(dict[str, Callable[..., Any]]):
+    later: Callable[[str], Callable[..., Any]]  # imports the family of a name that is not there yet
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        return self.later(name)
+
+
+PUBLIC = _Face()  # the face, by which overriding functions know the ops
 _public_of: dict[Any, Callable[..., Any]] = {}
 
 
