@@ -7,6 +7,7 @@ the base's history becomes a `CopySlices`, out of which all its views derive the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from .hooks import move_captures
 from .modes import state
 from .node import Node, next_seq
 from .op import REGISTRY, Op
-from .promote import scalar_of
+from .promote import result_type, scalar_of
 from .strided import _overlaps
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
 from .views import DEFAULT, geometry, live_node, storage_of, strides_of, view_error, window
@@ -33,7 +34,10 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
 
     def general(input: Any, *args: Any, **kw: Any) -> Any:
         full = op.bind((input, *args), kw)
-        return apply_inplace(op.for_args(full), full)
+        try:
+            return apply_inplace(op.for_args(full), full)
+        except TypeError as error:
+            raise _of_method(error, call.__name__) from None
 
     ufunc = getattr(op, "ufunc", None)
     if isinstance(ufunc, np.ufunc) and op.policy.plain:  # type: ignore[attr-defined]
@@ -44,6 +48,14 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
     call.__doc__ = f"In-place `{op.name}`: writes the result into the tensor, and returns it."
     call.op = op  # type: ignore[attr-defined]
     return call
+
+
+def _of_method(error: TypeError, name: str) -> TypeError:
+    """The error of a function's argument as that of the in-place method's, whose first argument is the tensor itself."""
+    found = re.match(r"\w+\(\): (argument '\w+' \(position )(\d+)(\).*)", str(error))
+    if found is None or found[2] == "1":
+        return error
+    return TypeError(f"{name}(): {found[1]}{int(found[2]) - 1}{found[3]}")
 
 
 def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +173,11 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     if top is not None:
         return top.process_inplace(op, args)  # type: ignore[attr-defined]
     args = op.tensors_of(args)
-    vals = op.arrays(args)
+    try:
+        vals = op.arrays(args)
+    except NotImplementedError:
+        check_common(op, args, x._a)
+        raise
     wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
     check_inplace(x, wants, op.name in _UNIFORM)
     result = op.forward(*vals)
@@ -281,6 +297,20 @@ def check_result(result: Any, a: np.ndarray[Any, Any], op: Op) -> None:
             raise RuntimeError(
                 f"result type {have.legacy} can't be cast to the desired output type {want.legacy}"
             )
+
+
+def check_common(op: Op, args: Sequence[Any], a: np.ndarray[Any, Any]) -> None:
+    """What PyTorch looks at before it looks for a kernel: the shape and the dtype that the result would have."""
+    given = [v for v in op.tensor_args(args) if v is not None]
+    shape = np.broadcast_shapes(*[tuple(v.shape) for v in given if isinstance(v, Tensor)])
+    if shape != a.shape:
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}")
+    have, want = result_type(given), dtypes.from_numpy(a.dtype)
+    if op.name not in _BOOLEAN and not dtypes.can_cast(have, want):
+        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
+
+
+_BOOLEAN = frozenset("eq ne lt le gt ge logical_and logical_or logical_xor".split())  # results that any dtype can hold
 
 
 def detach_history(x: Tensor) -> None:
