@@ -162,10 +162,7 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
     kind = size.__class__
     if kind is not tuple and kind is not list and not isinstance(size, (tuple, list)):
         if not single or not _is_index(size):
-            from ._arguments import refusal
-
-            better = refusal(fn, True, (None, size), {}) if fn == "view" else None
-            raise better or TypeError(f"{fn}(): argument 'size' (position 1) must be tuple of ints, not {_word(kind)}")
+            raise TypeError(f"{fn}(): argument 'size' (position 1) must be tuple of ints, not {_word(kind)}")
         size = (size,)
     out = []
     for i, n in enumerate(size):

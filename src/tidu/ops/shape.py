@@ -19,6 +19,7 @@ from ..core.viewing import view_op
 from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
+from ._arguments import refusal
 from ._names import numpy_names
 from ._relabel import relabel
 
@@ -164,7 +165,11 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
             pass
     if dtype is not None or (shape and type(shape[0]).__name__ == "dtype"):
         return _view_as_dtype(self, dtype if dtype is not None else shape[0])
-    return view(self, named_ints(shape, size, "view", "size"))
+    try:
+        sizes = named_ints(shape, size, "view", "size")
+    except TypeError as error:
+        raise (refusal("view", True, (self, *shape), {}) if len(shape) < 2 else None) or error from None
+    return view(self, sizes)
 
 
 def _reshape_copy(input: Any, shape: Ints) -> Any:
@@ -187,6 +192,9 @@ _unsafe_view = linear(
 )
 
 
+_reshape_alias = view_op("_reshape_alias", _view, lambda g, shape, _: reshape(g, shape))
+
+
 def reshape(input: Any, shape: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.reshape."""
     if input.__class__ is ndarray:
@@ -199,12 +207,14 @@ def reshape(input: Any, shape: Any) -> Any:
             return view(input, shape)
         except RuntimeError:  # it need not be possible for a value of a transform
             return copying_reshape(input, shape)
-    if a.flags.c_contiguous or storage_of(_reshaped(a, shape)) is storage_of(a):
+    if a.flags.c_contiguous:
         return view(input, shape)
-    return _unsafe_view(_contiguous_clone(input), infer_shape(shape, a.size))
+    if storage_of(_reshaped(a, shape)) is storage_of(a):
+        return _reshape_alias(input, shape)
+    return _unsafe_view(contiguous_clone(input), infer_shape(shape, a.size))
 
 
-_contiguous_clone = linear(
+contiguous_clone = linear(
     "contiguous_clone",
     lambda input: np.array(input, order="C"),
     lambda g: g,
@@ -285,7 +295,7 @@ def ravel(input: Any) -> Any:
     a = getattr(input, "_a", None)
     if a is None:
         return reshape(input, (-1,))
-    return view(input if a.flags.c_contiguous else _contiguous_clone(input), (-1,))
+    return view(input if a.flags.c_contiguous else contiguous_clone(input), (-1,))
 
 
 # ------------------------------------------------------------------ the same bytes as another dtype
