@@ -182,11 +182,12 @@ def method_where(self: Any, condition: Any, other: Any) -> Any:
 
 def _real(word: str) -> Policy:
     """Complex numbers have no order; of bools alone there is no clamp."""
-    no_complex = "clamp is not supported for complex types" if word == "clamp_cpu" else word
+    clamps = word.startswith("clamp")
+    no_complex = "clamp is not supported for complex types" if clamps else word
 
     def check(name: str, d: Any, values: list[Any]) -> None:
         refusal("c", no_complex)(name, d)
-        if word == "clamp_cpu":
+        if clamps:
             refusal("b", word)(name, d)
 
     return Policy(check=check)
@@ -237,7 +238,7 @@ _clamp_tensor = elementwise(
 
 def _one_bound(name: str, node: str, number: bool) -> Any:
     low = name.endswith("min")
-    policy = _real("maximum_cpu" if low else "minimum_cpu")
+    policy = _real(name + "_scalar_cpu" if number else "maximum_cpu" if low else "minimum_cpu")
     if number:
         forward = (
             (lambda input, min: _bounded(input, min))
