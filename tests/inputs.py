@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "mul.number": [{"other": 1.5}],
     "div.number": [{"other": 1.5}],
     "threshold": [{"threshold": 0.3, "value": 0.7}],
+    "threshold.in_place": [{"threshold": 0.3, "value": 0.7}],
     "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
     "addcmul": [{"value": 1}, {"value": 0.5}],
     "addcdiv": [{"value": 1}, {"value": -0.5}],

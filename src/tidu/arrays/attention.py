@@ -1,4 +1,5 @@
-"""Attention, softmax(q k^T * scale + mask) v, head by head: the scores of a few heads fit in the cache and are never kept.
+"""Attention, softmax(q k^T * scale + mask) v, head by head: the scores of a few heads fit in the cache and are
+never kept.
 
 Backward makes them anew from the saved logarithms of the rows' sums. Heads are shared out between the threads. Arrays
 are (heads, length, width); the mask is added to the scores and broadcasts over the heads' index.
@@ -93,7 +94,9 @@ def backward(
     scale: float,
     mask: Mask,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale, s k, s^T q, p^T g."""
+    """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale,
+    s k, s^T q and p^T g.
+    """
     gq, gk, gv = np.zeros_like(q), np.zeros_like(k), np.zeros_like(v)
     heads, length = q.shape[:2]
     lse = np.where(np.isneginf(lse), q.dtype.type(0), lse)

@@ -171,8 +171,6 @@ def backward(
     return tuple(v if v is None else v.astype(dt, copy=False) for v in outs)  # type: ignore[return-value]
 
 
-
-
 # --- groups of channels -----------------------------------------------------------------------------
 
 # An array of groups, (samples * groups, c * s): c channels of s elements in each. Group i has the channels

@@ -178,7 +178,8 @@ def correlate(
 def _seen_at(x: np.ndarray, places: Ints, out: Ints, stride: Ints, dilation: Ints) -> np.ndarray:
     """What one place of the kernel sees, as a view of the padded samples."""
     at = tuple(
-        slice(d * j, d * j + s * (q - 1) + 1, s) for j, q, s, d in zip(places, out, stride, dilation, strict=True)
+        slice(d * j, d * j + s * (q - 1) + 1, s)
+        for j, q, s, d in zip(places, out, stride, dilation, strict=True)
     )
     return x[(slice(None), slice(None), *at)]
 
@@ -192,7 +193,8 @@ def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int
     that covers all outputs, with the elements between the lines that nobody wants."""
     strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
     starts = [
-        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True)) for places in np.ndindex(*kernel)
+        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True))
+        for places in np.ndindex(*kernel)
     ]
     return starts, sum((q - 1) * s for q, s in zip(out, strides, strict=True)) + 1
 
@@ -229,7 +231,9 @@ def _depthwise(
             if k:
                 np.add(target, product, target)
         if flat:
-            part[...] = total.reshape(len(part), c, *size)[(slice(None), slice(None), *(slice(0, q) for q in out))]
+            part[...] = total.reshape(len(part), c, *size)[
+                (slice(None), slice(None), *(slice(0, q) for q in out))
+            ]
         if bias is not None:
             np.add(part, bias.reshape(c, *ones), part)
 
@@ -286,7 +290,9 @@ def adjoint_weight(
     if not g.size or not x.size:
         return np.zeros(shape, dtype)
     if groups == o == c and math.prod(kernel) > 1:
-        return _depthwise_weight(g, x, kernel, stride, pads, dilation).reshape(shape).astype(dtype, copy=False)
+        return (
+            _depthwise_weight(g, x, kernel, stride, pads, dilation).reshape(shape).astype(dtype, copy=False)
+        )
     columns = _Columns(x, kernel, out, stride, pads, dilation, groups)
     g2 = np.ascontiguousarray(g).reshape(n, groups, o // groups, math.prod(out))
     blocks, rest = columns.blocks, columns.rest

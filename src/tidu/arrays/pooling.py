@@ -131,7 +131,11 @@ def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.nda
             shape = list(x.shape)
             shape[d + 1] = max(w.reach(), w.before + n)
             if w.stride >= w.kernel and w.dilation == 1:  # windows do not meet
-                full = np.zeros(shape, g.dtype) if w.stride > w.kernel or w.out * w.stride < shape[d + 1] else np.empty(shape, g.dtype)
+                full = (
+                    np.zeros(shape, g.dtype)
+                    if w.stride > w.kernel or w.out * w.stride < shape[d + 1]
+                    else np.empty(shape, g.dtype)
+                )
                 for k in range(w.kernel):
                     full[_axis(d, w.slice(k))] = x
             else:

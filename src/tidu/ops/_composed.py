@@ -1,4 +1,4 @@
-"""Ops made of other ops, which keep their inputs alone: the forward pass runs unrecorded, and once more for backward."""
+"""Ops made of other ops, which keep their inputs alone: forward runs unrecorded, and once more for backward."""
 
 from __future__ import annotations
 

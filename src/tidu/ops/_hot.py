@@ -97,7 +97,9 @@ def _pull(op: Any) -> Callable[..., Any]:
     shape = "tuple(x.shape)" if first in names else "x"
     words = {first: "x", first + "_shape": shape, "out": "out", "g": "g"}
     read = ", ".join(words.get(n, n) for n in names)
-    return eval(f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn})  # type: ignore[no-any-return]
+    return eval(
+        f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn}
+    )  # type: ignore[no-any-return]
 
 
 def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
@@ -126,7 +128,11 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
             return general((input, *args), out)
         dt = a.dtype
         record = state.record
-        if (dt is not F32 and dt is not F64) or out is not None or (record is not True and record is not False):
+        if (
+            (dt is not F32 and dt is not F64)
+            or out is not None
+            or (record is not True and record is not False)
+        ):
             return general((input, *args), out)
         r = blocked(forward, a, *args) if elementwise and a.size > BIG else forward(a, *args)
         e = input._node if input._view is None else live_node(input)

@@ -92,9 +92,12 @@ _leaky = hot(
 def _leaky_written(g: Value, out: Value, negative_slope: float) -> Value:
     if negative_slope < 0:
         raise RuntimeError(
-            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is "
-            "caused by calling in-place forward function with a negative slope, please call out-of-place version instead. "
-            "File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not "
+            "supported. This is "
+            "caused by calling in-place forward function with a negative slope, please call out-of-place "
+            "version instead. "
+            "File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+            "leakRelu backward "
             "calculation with negative slope"
         )
     return where(out > 0, g, g * negative_slope)
@@ -207,14 +210,18 @@ _elu_op = hot(elementwise("elu", _elu, {"input": fast(None, _elu_rule)}, policy=
 def _elu_written(g: Value, out: Value, alpha: float, scale: float, input_scale: float) -> Value:
     if alpha < 0:
         raise RuntimeError(
-            "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by "
+            "In-place elu backward calculation is triggered with a negative slope which is not supported. "
+            "This is caused by "
             "calling in-place forward function with a negative slope, please call out-of-place version instead."
         )
     return where(out <= 0, g * input_scale * (out + alpha * scale), g if scale == 1 else g * scale)
 
 
 _ielu = inplace(  # goes by the result
-    elementwise("elu.in_place", _elu, {"input": fast(None, _elu_written)}, policy=_ELU, node="EluBackward1").op, "elu_"
+    elementwise(
+        "elu.in_place", _elu, {"input": fast(None, _elu_written)}, policy=_ELU, node="EluBackward1"
+    ).op,
+    "elu_",
 )
 
 
@@ -430,7 +437,11 @@ def _glu_rule(g: Any, input: Any, dim: int) -> Any:
     a, b = _halves(input, dim)
     s = sigmoid(b)
     parts = [g * s, g * a * (1 - s) * s]
-    return np.concatenate(parts, dim) if g.__class__ is np.ndarray and input.__class__ is np.ndarray else cat(parts, dim)
+    return (
+        np.concatenate(parts, dim)
+        if g.__class__ is np.ndarray and input.__class__ is np.ndarray
+        else cat(parts, dim)
+    )
 
 
 def _glu_push(t: Any, input: Any, dim: int) -> Any:
@@ -530,12 +541,14 @@ def _within(g: Any, input: Any, lambd: float) -> Any:
 
 def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input where |input| > lambd, else 0. Source: torch.hardshrink."""
-    l = input.dtype.type(lambd)
-    return select.where((input >= -l) & (input <= l), input.dtype.type(0), input)
+    edge = input.dtype.type(lambd)
+    return select.where((input >= -edge) & (input <= edge), input.dtype.type(0), input)
 
 
 hardshrink = hot(
-    elementwise("hardshrink", _hardshrink, {"input": fast(None, _within)}, policy=refuse("bic", "hardshrink_cpu"))
+    elementwise(
+        "hardshrink", _hardshrink, {"input": fast(None, _within)}, policy=refuse("bic", "hardshrink_cpu")
+    )
 )
 
 
@@ -547,12 +560,14 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"lambda must be in range [0, {most:g}] for input dtype {dtypes.from_numpy(input.dtype).legacy}, but found "
             f"{lambd:g}"
         )
-    l = input.dtype.type(lambd)
-    return select.where(input > l, input - l, select.where(input < -l, input + l, input - input))
+    edge = input.dtype.type(lambd)
+    return select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input - input))
 
 
 softshrink = hot(
-    elementwise("softshrink", _softshrink, {"input": fast(None, _within)}, policy=refuse("bic", "softshrink_check"))
+    elementwise(
+        "softshrink", _softshrink, {"input": fast(None, _within)}, policy=refuse("bic", "softshrink_check")
+    )
 )
 
 
@@ -587,7 +602,15 @@ _rrelu_eval = Op(
 )
 _irrelu = tuple(
     inplace(
-        Op(op.name + ".in_place", op.forward, op.vjp, op.jvp, tensors=op.tensors, node="RreluWithNoiseBackward1"), "rrelu_"
+        Op(
+            op.name + ".in_place",
+            op.forward,
+            op.vjp,
+            op.jvp,
+            tensors=op.tensors,
+            node="RreluWithNoiseBackward1", register=False,
+        ),
+        "rrelu_",
     )
     for op in (_rrelu_op, _rrelu_eval)
 )
@@ -606,7 +629,9 @@ def _rrelu(input: Value, lower: float, upper: float, training: bool, write: bool
     return _irrelu[0](input, noise) if write else _rrelu_op.call(input, noise)
 
 
-def rrelu(input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None) -> Value:
+def rrelu(
+    input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None
+) -> Value:
     """input where it is positive, else times a slope: drawn from [lower, upper) when training, else their mean.
 
     Source: torch.rrelu.
@@ -614,11 +639,15 @@ def rrelu(input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bo
     return _rrelu(input, lower, upper, training, False)
 
 
-def rrelu_(input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None) -> Value:
+def rrelu_(
+    input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None
+) -> Value:
     """In-place `rrelu`. Source: torch.rrelu_."""
     return _rrelu(input, lower, upper, training, True)
 
 
-def f_rrelu(input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Value:
+def f_rrelu(
+    input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Value:
     """`rrelu`, in place if told so. Source: torch.nn.functional.rrelu."""
     return _rrelu(input, lower, upper, training, inplace)

@@ -76,7 +76,9 @@ def _sizes(fn: str, n: int, input: Value, output_size: Any) -> Ints:
         if len(output_size) >= input.ndim:
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
         if n == 1 and len(output_size) != 1:
-            raise RuntimeError(f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})")
+            raise RuntimeError(
+                f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})"
+            )
         if n == 1:
             output_size = output_size[0]
         elif len(output_size) != n:
@@ -96,7 +98,8 @@ def _check(fn: str, n: int, input: Value, colon: str) -> None:
     for i in range(1 if input.ndim == n + 2 else 0, input.ndim):
         if shape[i] == 0 and i >= input.ndim - n:
             raise RuntimeError(
-                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {shape} with "
+                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{shape} with "
                 f"dimension {i} being empty"
             )
     if input.ndim not in (n + 1, n + 2):
@@ -114,9 +117,14 @@ def _avg_pool(n: int, input: Value, output_size: Any) -> Value:
             )
         raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}")
     if any(s < 0 for s in sizes):
-        words = f"1, {sizes[0]}" if n == 1 else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
+        words = (
+            f"1, {sizes[0]}"
+            if n == 1
+            else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
+        )
         raise RuntimeError(
-            f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but received {{{words}}}"
+            f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but "
+            f"received {{{words}}}"
         )
     if n == 1:
         return _avg_pool(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2) if sizes != (1,) else _one(input)
@@ -188,7 +196,11 @@ def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors
     return Op(
         name,
         forward,
-        {"input": lambda g0, out1, input_shape: scatter_places(g0, out1, tuple(input_shape[len(input_shape) - n :]))},
+        {
+            "input": lambda g0, out1, input_shape: scatter_places(
+                g0, out1, tuple(input_shape[len(input_shape) - n :])
+            )
+        },
         {"input": lambda t, out1: (gather_places(t, out1, n), None)},
         tensors=tensors,
         node=node,
@@ -199,11 +211,14 @@ def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors
 
 def _adaptive_max(input: Any, sizes: Ints) -> Any:
     n = len(sizes)
-    return _table_max(input, [_even_table(m, o) for m, o in zip(input.shape[input.ndim - n :], sizes, strict=True)])
+    return _table_max(
+        input, [_even_table(m, o) for m, o in zip(input.shape[input.ndim - n :], sizes, strict=True)]
+    )
 
 
 _MAX = {
-    n: _table_op(f"adaptive_max_pool{n}d", n, f"AdaptiveMaxPool{n}DBackward0", _adaptive_max, ("input",)) for n in (2, 3)
+    n: _table_op(f"adaptive_max_pool{n}d", n, f"AdaptiveMaxPool{n}DBackward0", _adaptive_max, ("input",))
+    for n in (2, 3)
 }
 
 
@@ -318,11 +333,14 @@ def _fractional_pool(
     shown = fn if n == 2 else fn + "_out"
     if random_samples is None and input.ndim < n + 1:
         low = -max(input.ndim, 1)
-        raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {-n - 1})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {-n - 1})"
+        )
     for i in range(max(input.ndim - n - 1, 0), input.ndim):
         if input.shape[i] == 0:
             raise RuntimeError(
-                f"{shown}(): Expected input to have non-zero size for non-batch dimensions, but got{list(input.shape)} with "
+                f"{shown}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"got{list(input.shape)} with "
                 f"dimension {i} being empty."
             )
     if input.ndim not in (n + 1, n + 2):
@@ -349,7 +367,7 @@ def _fractional_face(n: int, always: bool) -> Callable[..., Any]:
         return both if always or return_indices else both[0]
 
     call.__name__ = call.__qualname__ = f"fractional_max_pool{n}d" + ("_with_indices" if always else "")
-    call.__doc__ = f"""The maxima of windows whose places are drawn at random, to `output_size` or to `output_ratio` times the size.
+    call.__doc__ = f"""The maxima of windows at random places, to `output_size` or `output_ratio` times the size.
 
     Source: torch.nn.functional.{call.__name__}.
     """
@@ -424,7 +442,12 @@ def _unpool_face(n: int) -> Callable[..., Any]:
     fn = f"max_unpool{n}d"
 
     def call(
-        input: Value, indices: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+        input: Value,
+        indices: Value,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        output_size: Any = None,
     ) -> Value:
         kernel, pads = _as(kernel_size, n), _as(padding, n)
         steps = kernel if stride is None else _as(stride, n)
@@ -438,12 +461,14 @@ def _unpool_face(n: int) -> Callable[..., Any]:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.legacy}")
         if input.shape != indices.shape:
             raise RuntimeError(
-                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but "
+                "got indices "
                 f"tensor with shape: {list(indices.shape)}"
             )
         if input.ndim not in (d + 1, d + 2):
             raise RuntimeError(
-                f"Input to max_unpooling{d}d should be a {d + 1}d or {d + 2}d Tensor, but got a tensor with {input.ndim} "
+                f"Input to max_unpooling{d}d should be a {d + 1}d or {d + 2}d Tensor, but got a tensor with "
+                f"{input.ndim} "
                 "dimensions."
             )
         refusal("bic", f"max_unpool{d}d")("", input.dtype)
@@ -470,25 +495,35 @@ max_unpool1d, max_unpool2d, max_unpool3d = (_unpool_face(n) for n in (1, 2, 3))
 
 
 def _lp_pool(
-    n: int, pool: Callable[..., Any], input: Value, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
+    n: int,
+    pool: Callable[..., Any],
+    input: Value,
+    norm_type: float,
+    kernel_size: Any,
+    stride: Any,
+    ceil_mode: bool,
 ) -> Value:
     count = math.prod(_as(kernel_size, n))
     out = pool(pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return pow(sign(out) * relu(abs(out)) * count, 1.0 / norm_type)
 
 
-def lp_pool1d(input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Value:
+def lp_pool1d(
+    input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
+) -> Value:
     """The `norm_type`-norm of each window: (sum of x**p)**(1/p). Source: torch.nn.functional.lp_pool1d."""
     return _lp_pool(1, avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool2d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
+def lp_pool2d(
+    input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Value:
     """The `norm_type`-norm of each window of a plane. Source: torch.nn.functional.lp_pool2d."""
     return _lp_pool(2, avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool3d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
+def lp_pool3d(
+    input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Value:
     """The `norm_type`-norm of each window of a volume. Source: torch.nn.functional.lp_pool3d."""
     return _lp_pool(3, avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode)
-
-

@@ -64,9 +64,7 @@ def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _fused_forward(
-    query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float
-) -> Any:
+def _fused_forward(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float) -> Any:
     q, k, v = _wide(query), _wide(key), _wide(value)
     rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
     b, h, length, width = q.shape
@@ -88,7 +86,9 @@ def _fused_rule(
     rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
     mask = _mask_of(attn_mask, is_causal, q, k, q.dtype)
     lse = out1.reshape(-1, q.shape[2], 1)
-    gq, gk, gv = kernels.backward(_heads(g), _heads(q), _heads(k, rep), _heads(v, rep), _heads(out), lse, scale, mask)
+    gq, gk, gv = kernels.backward(
+        _heads(g), _heads(q), _heads(k, rep), _heads(v, rep), _heads(out), lse, scale, mask
+    )
 
     def back(c: Any, like: Any, times: int) -> Any:
         if times > 1:
@@ -193,7 +193,8 @@ def _check(query: Value, key: Value, value: Value, mask: Value) -> None:
     for i, (name, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"scaled_dot_product_attention(): argument '{name}' (position {i}) must be Tensor, not {type(x).__name__}"
+                f"scaled_dot_product_attention(): argument '{name}' (position {i}) must be Tensor, not "
+                f"{type(x).__name__}"
             )
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
@@ -220,7 +221,11 @@ def _fits(q: Value, k: Value, v: Value, mask: Value, dropout_p: float, gqa: bool
     """Whether the fused op takes it."""
     if q.ndim != 4 or k.ndim != 4 or v.ndim != 4 or dropout_p or q.dtype.category != 2:
         return False
-    if not q.shape[-1] == k.shape[-1] == v.shape[-1] or q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3]:
+    if (
+        not q.shape[-1] == k.shape[-1] == v.shape[-1]
+        or q.shape[0] != k.shape[0]
+        or k.shape[:3] != v.shape[:3]
+    ):
         return False
     if q.shape[1] != k.shape[1] and not (gqa and k.shape[1] and q.shape[1] % k.shape[1] == 0):
         return False
@@ -242,7 +247,8 @@ def scaled_dot_product_attention(
 ) -> Value:  # fmt: skip
     """softmax(query key^T * scale + attn_mask) value, for (..., length, width).
 
-    **Arguments** attn_mask: added to the scores, or, if boolean, True where a query may see a key; dropout_p: the chance
+    **Arguments** attn_mask: added to the scores, or, if boolean, True where a query may see a key; dropout_p: the
+    chance
     of a weight to be dropped; is_causal: queries see the keys up to their own place; scale: 1 / sqrt(width) if None;
     enable_gqa: fewer heads of keys and values than of queries, each for several. Rows that see nothing give zeros.
     Source: torch.nn.functional.scaled_dot_product_attention.
@@ -289,7 +295,8 @@ def _project_apart(
     for name, w, shape in (("query", wq, (eq, eq)), ("key", wk, (eq, ek)), ("value", wv, (eq, ev))):
         _must(tuple(w.shape) == shape, f"expecting {name} weights shape of {shape}, but got {w.shape}")
     for name, b in (("query", bq), ("key", bk), ("value", bv)):
-        _must(b is None or tuple(b.shape) == (eq,), f"expecting {name} bias shape of {(eq,)}, but got {b.shape if b is not None else None}")  # fmt: skip
+        if b is not None:
+            _must(tuple(b.shape) == (eq,), f"expecting {name} bias shape of {(eq,)}, but got {b.shape}")
     return linear(q, wq, bq), linear(k, wk, bk), linear(v, wv, bv)
 
 
@@ -303,7 +310,8 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
     if q.ndim == 3:
         _must(
             k.ndim == 3 and v.ndim == 3,
-            f"For batched (3-D) `query`, expected `key` and `value` to be 3-D but found {k.dim()}-D and {v.dim()}-D tensors "
+            f"For batched (3-D) `query`, expected `key` and `value` to be 3-D but found {k.dim()}-D and "
+            f"{v.dim()}-D tensors "
             "respectively",
         )
         if padding is not None:
@@ -319,10 +327,14 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
                 f"{mask.dim()}-D tensor instead",
             )
         return True
-    _must(q.ndim == 2, f"query should be unbatched 2D or batched 3D tensor but received {q.dim()}-D query tensor")
+    _must(
+        q.ndim == 2,
+        f"query should be unbatched 2D or batched 3D tensor but received {q.dim()}-D query tensor",
+    )
     _must(
         k.ndim == 2 and v.ndim == 2,
-        f"For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {k.dim()}-D and {v.dim()}-D tensors "
+        f"For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {k.dim()}-D and "
+        f"{v.dim()}-D tensors "
         "respectively",
     )
     if padding is not None:
@@ -350,9 +362,7 @@ def canonical_mask(
     if mask is None:
         return None
     floating = mask.dtype.category == 2
-    _must(
-        mask.dtype.name == "bool" or floating, f"only bool and floating types of {mask_name} are supported"
-    )
+    _must(mask.dtype.name == "bool" or floating, f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype != other_type:
         warnings.warn(
             f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
@@ -372,7 +382,8 @@ def multi_head_attention_forward(
     k_proj_weight: Value = None, v_proj_weight: Value = None, static_k: Value = None, static_v: Value = None,
     average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Value, Value]:  # fmt: skip
-    """Attention in `num_heads` heads of (length, batch, width), between linear projections: the result, and the weights.
+    """Attention in `num_heads` heads of (length, batch, width), between linear projections: the result, and
+    the weights.
 
     **Arguments** in_proj_weight, in_proj_bias: the three projections' weights, one above the other (or apart, with
     `use_separate_proj_weight`); bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros;
@@ -390,7 +401,9 @@ def multi_head_attention_forward(
     length, b, width = query.shape
     others = key.shape[0]
     mask_type = None if attn_mask is None else attn_mask.dtype
-    key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype)
+    key_padding_mask = canonical_mask(
+        key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype
+    )
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -403,7 +416,8 @@ def multi_head_attention_forward(
         if key_padding_mask is not None:
             is_causal = False
     _must(
-        width == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}"
+        width == embed_dim_to_check,
+        f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}",
     )
     head = width // num_heads
     _must(head * num_heads == width, f"embed_dim {width} not divisible by num_heads {num_heads}")
@@ -465,7 +479,11 @@ def multi_head_attention_forward(
             attn_mask = attn_mask.unsqueeze(0)
         else:
             attn_mask = attn_mask.view(b, num_heads, -1, others)
-    q, k, v = q.view(b, num_heads, length, head), k.view(b, num_heads, others, head), v.view(b, num_heads, others, head)
+    q, k, v = (
+        q.view(b, num_heads, length, head),
+        k.view(b, num_heads, others, head),
+        v.view(b, num_heads, others, head),
+    )
     out = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
     out = out.permute(2, 0, 1, 3).contiguous().view(b * length, width)
     out = linear(out, out_proj_weight, out_proj_bias).view(length, b, -1)
@@ -497,5 +515,3 @@ def _split_heads(name: str, given: Value, x: Value, heads: int, width: int) -> V
     _must(given.size(0) == heads, f"expecting {name}.size(0) of {heads}, but got {given.size(0)}")
     _must(given.size(2) == width, f"expecting {name}.size(2) of {width}, but got {given.size(2)}")
     return given
-
-

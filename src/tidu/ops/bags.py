@@ -29,26 +29,29 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
     for name, v in (("indices", indices), ("offsets", offsets)):
         if v.dtype.name not in ("int64", "int32"):
             raise RuntimeError(
-                f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; but got "
+                f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, "
+                "Int; but got "
                 f"torch.{dtypes.from_numpy(v.dtype).legacy}Tensor instead (while checking arguments for embedding_bag)"
             )
     if weight.dtype.kind not in "fV":
         what = dtypes.from_numpy(weight.dtype).legacy
+        shown = f"CPU{what}Type" if what in ("Bool", "ComplexFloat", "ComplexDouble") else f"torch.{what}Tensor"
         raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
-            f"Double; but got {f'CPU{what}Type' if what == 'Bool' or what[0] == 'C' and what != 'Char' else f'torch.{what}Tensor'} instead (while checking arguments for "
-            "embedding_bag)"
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
+            f"Float, Double; but got {shown} instead (while checking arguments for embedding_bag)"
         )
     n = len(weight)
     if offsets.size:
         if offsets[0] != 0:
             raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                "position 0. However, "
                 f"got {offsets[0]}\n[ torch.{'Long' if offsets.dtype.itemsize == 8 else 'Int'}Tensor{{}} ]"
             )
         if offsets[-1] > len(indices):
             raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {len(indices)} but got offsets[-1] of {offsets[-1]}"
+                f"offsets[-1] can not be greater than input's length {len(indices)} but got offsets[-1] of "
+                f"{offsets[-1]}"
             )
     if indices.size and (indices.min() < 0 or indices.max() >= n):
         raise RuntimeError(
@@ -66,7 +69,11 @@ def _forward(
     _check(weight, indices, offsets, padding_idx)
     count = len(offsets) - (1 if include_last_offset else 0)
     starts = offsets[:count].astype(np.int64)
-    bag = np.repeat(np.arange(count), np.diff(np.append(starts, len(indices)))) if count else np.zeros(0, np.int64)
+    bag = (
+        np.repeat(np.arange(count), np.diff(np.append(starts, len(indices))))
+        if count
+        else np.zeros(0, np.int64)
+    )
     kept, inside = indices, bag
     weights = per_sample_weights
     if padding_idx >= 0:
@@ -125,7 +132,8 @@ def _factors_rule(g0: Value, weight: Value, indices: Value, out1: Value, padding
 
 
 def _push(
-    t_weight: Value, t_per_sample_weights: Value, weight: Value, indices: Value, offsets: Value, per_sample_weights: Value,
+    t_weight: Value, t_per_sample_weights: Value, weight: Value, indices: Value, offsets: Value,
+    per_sample_weights: Value,
     out2: Value, out3: Value, scale_grad_by_freq: bool, mode: int, include_last_offset: bool, padding_idx: int,
 ) -> Any:  # fmt: skip
     rest = scale_grad_by_freq, mode, include_last_offset, padding_idx
@@ -148,10 +156,12 @@ _op = Op(
 
 
 def embedding_bag(
-    weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool = False,
+    weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool =
+    False,
     per_sample_weights: Value = None, include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Any:  # fmt: skip
-    """The bags of embeddings, mode 0 sums, 1 means, 2 maxima; and which bag each index is in, the bags' sizes, and whence
+    """The bags of embeddings, mode 0 sums, 1 means, 2 maxima; and which bag each index is in, the bags' sizes,
+    and whence
     the maxima come. Source: torch.embedding_bag.
     """
     n = weight.shape[0]
@@ -164,10 +174,22 @@ def embedding_bag(
             )
         padding_idx %= n
     out, bag, sizes, whence = _op.call(
-        weight, indices, offsets, per_sample_weights, scale_grad_by_freq, mode, include_last_offset, padding_idx
+        weight,
+        indices,
+        offsets,
+        per_sample_weights,
+        scale_grad_by_freq,
+        mode,
+        include_last_offset,
+        padding_idx,
     )
     if mode == SUM:
-        return out, bag if padding_idx >= 0 else bag[:0], offsets.new_zeros(offsets.shape[0]), offsets.new_zeros(offsets.shape[0])
+        return (
+            out,
+            bag if padding_idx >= 0 else bag[:0],
+            offsets.new_zeros(offsets.shape[0]),
+            offsets.new_zeros(offsets.shape[0]),
+        )
     return out, bag, sizes, sizes if mode == MEAN else whence
 
 
@@ -191,7 +213,8 @@ def f_embedding_bag(
         weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same "
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+            "have the same "
             f"shape as the input ({input.shape})"
         )
     if weight.ndim != 2:
@@ -229,7 +252,15 @@ def f_embedding_bag(
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
     return embedding_bag(
-        weight, input, offsets, scale_grad_by_freq, number, sparse, per_sample_weights, include_last_offset, padding_idx
+        weight,
+        input,
+        offsets,
+        scale_grad_by_freq,
+        number,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
     )[0]
 
 

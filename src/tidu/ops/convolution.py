@@ -39,7 +39,8 @@ def _pairs(padding: Ints) -> list[tuple[int, int]]:
 
 # ------------------------------------------------------------------ the three maps
 
-# With A(w) the map x -> y of a convolution: correlate(x, w) = A(w) x, back_input(y, w) = A(w)^T y, and back_weight(y, x)
+# With A(w) the map x -> y of a convolution: correlate(x, w) = A(w) x, back_input(y, w) = A(w)^T y, and
+# back_weight(y, x)
 # the kernel that is the adjoint of w -> A(w) x at y.
 
 correlate: Any = bilinear(
@@ -86,7 +87,9 @@ back_weight: Any = bilinear(
 # ------------------------------------------------------------------ the op
 
 
-def _transposed_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, extra: Ints) -> Ints:
+def _transposed_size(
+    size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, extra: Ints
+) -> Ints:
     return tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + e + 1
         for n, k, s, p, d, e in zip(size, kernel, stride, padding, dilation, extra, strict=True)
@@ -104,7 +107,14 @@ def _forward(
 
 
 def _input_rule(
-    g: Value, weight: Value, input_shape: Any, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, groups: int
+    g: Value,
+    weight: Value,
+    input_shape: Any,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
 ) -> Value:
     size = tuple(input_shape[2:])
     if g.__class__ is ndarray and g.dtype.kind != "c":
@@ -118,7 +128,14 @@ def _input_rule(
 
 
 def _weight_rule(
-    g: Value, input: Value, weight_shape: Any, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, groups: int
+    g: Value,
+    input: Value,
+    weight_shape: Any,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
 ) -> Value:
     kernel = tuple(weight_shape[2:])
     if g.__class__ is ndarray and g.dtype.kind != "c":
@@ -134,7 +151,14 @@ def _bias_rule(g: Value) -> Value:
 
 
 def _linear_part(
-    x: Value, w: Value, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, output_padding: Ints, groups: int
+    x: Value,
+    w: Value,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
 ) -> Value:
     return _op.call(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
 
@@ -144,11 +168,11 @@ _op = Op(
     _forward,
     {"input": _input_rule, "weight": _weight_rule, "bias": _bias_rule},
     {
-        "input": lambda t, weight, stride, padding, dilation, transposed, output_padding, groups: _linear_part(
-            t, weight, stride, padding, dilation, transposed, output_padding, groups
+        "input": lambda t, weight, stride, padding, dilation, transposed, output_padding, groups: (
+            _linear_part(t, weight, stride, padding, dilation, transposed, output_padding, groups)
         ),
-        "weight": lambda t, input, stride, padding, dilation, transposed, output_padding, groups: _linear_part(
-            input, t, stride, padding, dilation, transposed, output_padding, groups
+        "weight": lambda t, input, stride, padding, dilation, transposed, output_padding, groups: (
+            _linear_part(input, t, stride, padding, dilation, transposed, output_padding, groups)
         ),
         "bias": lambda t, input: t.reshape((1, -1, *(1,) * (input.ndim - 2))),
     },
@@ -198,12 +222,14 @@ def _check(
     _check_ranks(input, weight)
     if w[0] < groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size {w} "
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
+            f"of size {w} "
             "instead"
         )
     if w[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
+            "weight of size "
             f"[{w}] instead"
         )
     word = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
@@ -217,7 +243,8 @@ def _check(
     if bias is not None and (bias.ndim != 1 or bias.shape[0] != outs):
         word = f"transposed={int(transposed)}, " if transposed else ""
         raise RuntimeError(
-            f"Given {word}weight of size {w}, expected bias to be 1-dimensional with {outs} elements, but got bias of size "
+            f"Given {word}weight of size {w}, expected bias to be 1-dimensional with {outs} elements, but got "
+            "bias of size "
             f"{list(bias.shape)} instead"
         )
     if transposed:
@@ -235,7 +262,8 @@ def _check(
 def _check_ranks(input: Value, weight: Value) -> None:
     if input.ndim != weight.ndim:
         raise RuntimeError(
-            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, but got "
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "
+            f"weight{list(weight.shape)}, but got "
             f"{input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
 
@@ -302,7 +330,9 @@ def convolution(
     return _op.call(input, weight, bias, *args)
 
 
-_times_i = elementwise("mul.i", lambda input: np.asarray(input * 1j), {"input": lambda: 1j}, node="MulBackward1")
+_times_i = elementwise(
+    "mul.i", lambda input: np.asarray(input * 1j), {"input": lambda: 1j}, node="MulBackward1"
+)
 
 
 def _complex(input: Value, weight: Value, bias: Value, args: Any) -> Value:
@@ -334,7 +364,15 @@ def _batched(fn: str, n: int, input: Value) -> bool:
 
 
 def _conv(
-    fn: str, n: int, input: Value, weight: Value, bias: Value, stride: Any, padding: Any, dilation: Any, groups: int
+    fn: str,
+    n: int,
+    input: Value,
+    weight: Value,
+    bias: Value,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Value:
     try:  # arguments that were found good before are good again
         key = (
@@ -397,7 +435,13 @@ def _by_word(x: Value, weight: Value, stride: Any, padding: str, dilation: Any) 
 
 
 def conv1d(
-    input: Value, weight: Value, bias: Value = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Value,
+    weight: Value,
+    bias: Value = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Value:
     """The convolution of (N, C, L) or (C, L) with a kernel (O, C / groups, K). Source: torch.conv1d.
 
@@ -412,7 +456,13 @@ def conv1d(
 
 
 def conv2d(
-    input: Value, weight: Value, bias: Value = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Value,
+    weight: Value,
+    bias: Value = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Value:
     """The convolution of (N, C, H, W) or (C, H, W) with a kernel (O, C / groups, KH, KW). Source: torch.conv2d.
 
@@ -423,7 +473,13 @@ def conv2d(
 
 
 def conv3d(
-    input: Value, weight: Value, bias: Value = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Value,
+    weight: Value,
+    bias: Value = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Value:
     """The convolution of (N, C, D, H, W) or (C, D, H, W) with a kernel (O, C / groups, KD, KH, KW).
 
@@ -448,7 +504,7 @@ def _transposed(n: int) -> Callable[..., Any]:
         return r if batched else r.squeeze(0)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""The transposed convolution in {n} dimension{"s" if n > 1 else ""}: the adjoint of `conv{n}d` in its input.
+    call.__doc__ = f"""The transposed convolution, {n}-dimensional: the adjoint of `conv{n}d` in its input.
 
     **Arguments** weight: (C, O / groups, ...); output_padding: more places at the end, fewer than a step. Source:
     torch.{name}.
@@ -469,10 +525,16 @@ _tbc = Op(
     ).transpose(2, 0, 1),
     {
         "input": lambda g, weight, input_shape, pad: _axes(
-            back_input(_axes(g, 1, 2, 0), _axes(weight, 2, 1, 0), (input_shape[0],), (1,), (pad,), (1,), 1), 2, 0, 1
+            back_input(_axes(g, 1, 2, 0), _axes(weight, 2, 1, 0), (input_shape[0],), (1,), (pad,), (1,), 1),
+            2,
+            0,
+            1,
         ),
         "weight": lambda g, input, weight_shape, pad: _axes(
-            back_weight(_axes(g, 1, 2, 0), _axes(input, 1, 2, 0), (weight_shape[0],), (1,), (pad,), (1,), 1), 2, 1, 0
+            back_weight(_axes(g, 1, 2, 0), _axes(input, 1, 2, 0), (weight_shape[0],), (1,), (pad,), (1,), 1),
+            2,
+            1,
+            0,
         ),
         "bias": lambda g: sum(g, (0, 1)),
     },

@@ -143,14 +143,25 @@ _op = Op(
     _forward,
     {
         "log_probs": lambda g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity: (
-            _back.call(g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity)
+            _back.call(
+                g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity
+            )
         )
     },
     {
         "log_probs": lambda t, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity: (
             sum(
-                t * _back.call(
-                    out0 * 0 + 1, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity
+                t
+                * _back.call(
+                    out0 * 0 + 1,
+                    log_probs,
+                    targets,
+                    out0,
+                    out1,
+                    input_lengths,
+                    target_lengths,
+                    blank,
+                    zero_infinity,
                 ),
                 (0, 2),
             ),
@@ -185,11 +196,14 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
         raise RuntimeError("blank must be in label range")
     for length in labels:
         if length < 0:
-            raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {length} {_WHERE}")
+            raise RuntimeError(
+                f"Expected target_lengths to have value at least 0, but got value {length} {_WHERE}"
+            )
     if targets.ndim == 1:
         if targets.shape[0] != np.sum(labels):
             raise RuntimeError(
-                f"Expected tensor to have size {int(np.sum(labels))} at dimension 0, but got size {targets.shape[0]} for "
+                f"Expected tensor to have size {int(np.sum(labels))} at dimension 0, but got size "
+                f"{targets.shape[0]} for "
                 f"argument #2 'targets' {_WHERE}"
             )
     elif targets.shape[1] < max(labels, default=0):
@@ -199,9 +213,13 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
         )
     for length in inputs:
         if length < 0:
-            raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {length} {_WHERE}")
+            raise RuntimeError(
+                f"Expected input_lengths to have value at least 0, but got value {length} {_WHERE}"
+            )
         if length > time:
-            raise RuntimeError(f"Expected input_lengths to have value at most {time}, but got value {length} {_WHERE}")
+            raise RuntimeError(
+                f"Expected input_lengths to have value at most {time}, but got value {length} {_WHERE}"
+            )
 
 
 def ctc_loss(
@@ -212,7 +230,10 @@ def ctc_loss(
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
     n = x.shape[1]
-    inputs, labels = _lengths(input_lengths, "input_lengths", n), _lengths(target_lengths, "target_lengths", n)
+    inputs, labels = (
+        _lengths(input_lengths, "input_lengths", n),
+        _lengths(target_lengths, "target_lengths", n),
+    )
     _check(x, targets, inputs, labels, blank)
     if targets.dtype.category != 1:
         targets = targets.long()

@@ -25,7 +25,9 @@ Value = Any
 Ints = tuple[int, ...]
 
 
-def pairwise_distance(x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Value:
+def pairwise_distance(
+    x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Value:
     """The p-norm of x1 - x2 + eps over the last dimension. Source: torch.pairwise_distance."""
     d = max(x1.ndim, x2.ndim) - 1
     return _norm(add_number(x1 - x2, eps), float(p), (d,), keepdim)
@@ -38,7 +40,10 @@ _norm = Op(
 
 
 def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
-    """The dot product over `dim` over the product of the norms, each at least `eps`. Source: torch.cosine_similarity."""
+    """The dot product over `dim` over the product of the norms, each at least `eps`.
+
+    Source: torch.cosine_similarity.
+    """
     d = result_type((x1, x2))
     if d.category != 2:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {d.legacy}")
@@ -56,11 +61,10 @@ def _at_least(norm: Value, eps: float) -> Value:
     return norm
 
 
-def normalize(
-    input: Value, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Value = None
-) -> Value:
+def normalize(input: Value, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Value = None) -> Value:
     """input over its p-norm along `dim`, which counts at least `eps`. Source: torch.nn.functional.normalize."""
     from .arithmetic import div
+
     norm = clamp_min(vector_norm(input, p, dim, True), eps).expand_as(input)
     return input / norm if out is None else div(input, norm, out=out)
 
@@ -86,7 +90,9 @@ def _pair_norms(x: Any, y: Any, p: float) -> Any:
 
 def _euclid(x: Any, y: Any) -> Any:
     """2-norms by a product of matrices."""
-    squares = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
+    squares = (
+        (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
+    )
     return np.sqrt(np.maximum(squares, 0))
 
 
@@ -128,7 +134,11 @@ def _cdist_op(name: str, node: str, forward: Any) -> Op:
 
 _cdist = _cdist_op("_cdist_forward", "CdistBackward0", lambda x1, x2, p: _pair_norms(x1, x2, p))
 _euclidean = _cdist_op("_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2))
-_MODES = {"use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": 0,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
 
 
 def cdist(
@@ -196,7 +206,8 @@ def _spread(pairs: Any, n: int) -> Any:
 
 
 _difference: Any = Op(
-    "pair_differences", _difference_forward, {"input": lambda g, input_shape: _gathered.call(g, input_shape[0])}, "linear",
+    "pair_differences", _difference_forward,
+    {"input": lambda g, input_shape: _gathered.call(g, input_shape[0])}, "linear",
     register=False,
 )  # fmt: skip
 _gathered: Any = Op(
@@ -214,7 +225,12 @@ def _pdist_push(t: Value, input: Value, out: Value, p: float) -> Value:
 
 
 _pdist = Op(
-    "_pdist_forward", _pdist_forward, {"input": _pdist_rule}, {"input": _pdist_push}, node="PdistBackward0", out_arg=False
+    "_pdist_forward",
+    _pdist_forward,
+    {"input": _pdist_rule},
+    {"input": _pdist_push},
+    node="PdistBackward0",
+    out_arg=False,
 )
 
 

@@ -278,8 +278,8 @@ def _batched(input: Tensor, batched: int, p: float, training: bool, inplace: boo
     if input.ndim == batched:
         return _drop(input, p, training, "feature_dropout", inplace, features=True)
     if inplace:  # the very tensor is returned
-        _drop(input.unsqueeze(0), p, training, "feature_dropout", True, features=True)  # type: ignore[attr-defined]
-        return input
+        _drop(input.unsqueeze_(0), p, training, "feature_dropout", True, features=True)  # type: ignore[attr-defined]
+        return input.squeeze_(0)  # type: ignore[attr-defined, no-any-return]
     out = input.unsqueeze(0)  # type: ignore[attr-defined]
     out = _drop(out, p, training, "feature_dropout", inplace, features=True)
     return out.squeeze(0)

@@ -37,7 +37,9 @@ def _legacy(a: Any) -> str:
     return f"{dtypes.from_numpy(a.dtype).legacy}Tensor"
 
 
-def _embedding_forward(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Any:
+def _embedding_forward(
+    weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+) -> Any:
     _checked(weight, indices)
     return gather.take_rows(weight, indices)
 
@@ -132,7 +134,11 @@ _EmbeddingNode: Any = type("EmbeddingBackward0", (EmbeddingNode,), {"__slots__":
 
 
 def embedding(
-    weight: Value, indices: Value, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+    weight: Value,
+    indices: Value,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
 ) -> Value:
     """The rows of `weight` that `indices` name; `padding_idx` gets no gradient. Source: torch.embedding."""
     try:
@@ -214,7 +220,8 @@ def f_embedding(
 
 
 def one_hot(tensor: Value, num_classes: int = -1) -> Value:
-    """Integers as unit vectors: (...) to (..., num_classes), 1 at the index, else 0. Source: torch.nn.functional.one_hot.
+    """Integers as unit vectors: (...) to (..., num_classes), 1 at the index, else 0. Source:
+    torch.nn.functional.one_hot.
 
     **Arguments** num_classes: -1 for one more than the largest.
 
@@ -247,5 +254,7 @@ def one_hot(tensor: Value, num_classes: int = -1) -> Value:
 
 
 _one_hot = Op(
-    "one_hot", lambda tensor, num_classes: (tensor[..., None] == np.arange(num_classes)).astype(np.int64), out_arg=False
+    "one_hot",
+    lambda tensor, num_classes: (tensor[..., None] == np.arange(num_classes)).astype(np.int64),
+    out_arg=False,
 )

@@ -24,7 +24,9 @@ def _pairs(padding: Ints) -> list[tuple[int, int]]:
 
 _im2col: Any = linear(
     "im2col",
-    lambda input, kernel, dilation, padding, stride: kernels.im2col(input, kernel, stride, _pairs(padding), dilation),
+    lambda input, kernel, dilation, padding, stride: kernels.im2col(
+        input, kernel, stride, _pairs(padding), dilation
+    ),
     lambda g, input_shape, kernel, dilation, padding, stride: _col2im(
         g, tuple(input_shape[2:]), kernel, dilation, padding, stride
     ),
@@ -77,7 +79,8 @@ def unfold(input: Value, kernel_size: Any, dilation: Any = 1, padding: Any = 0, 
     if any(o < 1 for o in out):
         raise RuntimeError(
             f"Given input with spatial size ({shape[-2]}, {shape[-1]}), kernel_size=({kernel[0]}, {kernel[1]}), "
-            f"dilation=({dil[0]}, {dil[1]}), padding=({pad[0]}, {pad[1]}), calculated shape of the array of sliding blocks "
+            f"dilation=({dil[0]}, {dil[1]}), padding=({pad[0]}, {pad[1]}), calculated shape of the array of "
+            "sliding blocks "
             f"as ({out[0]}, {out[1]}), but its components must be at least one."
         )
     refusal("i", "im2col_out_cpu")("", input.dtype)
@@ -135,7 +138,8 @@ def fold(
         )
     if any(o < 1 for o in out):
         raise RuntimeError(
-            f"Given {words}, calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), which is too small "
+            f"Given {words}, calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), which "
+            "is too small "
             "(non-positive)"
         )
     refusal("bi", "col2im_out_cpu")("", input.dtype)
@@ -169,7 +173,10 @@ _pixel_shuffle: Any = linear(
     "pixel_shuffle", _shuffle, lambda g, upscale_factor: _pixel_unshuffle(g, upscale_factor), out_arg=False
 )
 _pixel_unshuffle: Any = linear(
-    "pixel_unshuffle", _unshuffle, lambda g, downscale_factor: _pixel_shuffle(g, downscale_factor), out_arg=False
+    "pixel_unshuffle",
+    _unshuffle,
+    lambda g, downscale_factor: _pixel_shuffle(g, downscale_factor),
+    out_arg=False,
 )
 
 
@@ -184,7 +191,8 @@ def pixel_shuffle(input: Value, upscale_factor: int) -> Value:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
     if shape[-3] % upscale_factor**2:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            "upscale_factor, but "
             f"input.size(-3)={shape[-3]} is not divisible by {upscale_factor**2}"
         )
     return _pixel_shuffle(input, upscale_factor)
@@ -202,7 +210,8 @@ def pixel_unshuffle(input: Value, downscale_factor: int) -> Value:
     for name, d in (("height", -2), ("width", -1)):
         if shape[d] % downscale_factor:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={shape[d]} is not "
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({d})={shape[d]} is not "
                 f"divisible by {downscale_factor}"
             )
     return _pixel_unshuffle(input, downscale_factor)
@@ -227,11 +236,11 @@ def channel_shuffle(input: Value, groups: int) -> Value:
     """
     shape = list(input.shape)
     if len(shape) < 3:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {shape}"
-        )
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {shape}")
     if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     if shape[1] % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {shape[1]} channels and {groups} groups."

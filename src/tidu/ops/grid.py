@@ -114,13 +114,17 @@ def _sampled(input: Value, grid: Value, mode: int, padding: int, corners: bool) 
 
 def _op(n: int) -> Any:
     def fn(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-        if isinstance(input, np.ndarray) and input.dtype.kind == "V":  # NumPy makes bfloat16 beside a number something else
+        if (
+            isinstance(input, np.ndarray) and input.dtype.kind == "V"
+        ):  # NumPy makes bfloat16 beside a number something else
             with no_grad():
                 x, places = tensor_of(input), tensor_of(grid)
                 return _sampled(x, places, interpolation_mode, padding_mode, align_corners)._a
         return _sampled(input, grid, interpolation_mode, padding_mode, align_corners)
 
-    return composed(f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False)
+    return composed(
+        f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False
+    )
 
 
 _OPS = {2: _op(2), 3: _op(3)}
@@ -131,7 +135,8 @@ def _check(input: Value, grid: Value, mode: int) -> None:
     x, g = list(input.shape), list(grid.shape)
     if x[:1] != g[:1]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {x} and grid with "
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {x} "
+            "and grid with "
             f"sizes {g}"
         )
     if g[-1] != n:
@@ -180,7 +185,11 @@ def _default_corners() -> bool:
 
 
 def grid_sample(
-    input: Value, grid: Value, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+    input: Value,
+    grid: Value,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
 ) -> Value:
     """input (N, C, H, W) sampled at grid (N, H', W', 2), pairs (x, y) with -1 ... 1 from edge to edge; or in 3-d.
 
@@ -251,7 +260,8 @@ def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> V
     n = len(size) - 2
     if n not in (2, 3):
         raise NotImplementedError(
-            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got "
+            f"size {size}."
         )
     if theta.ndim != 3 or theta.shape[-2] != n or theta.shape[-1] != n + 1:
         raise ValueError(
@@ -259,7 +269,8 @@ def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> V
         )
     if align_corners and min(size[2:]) == 1:
         warnings.warn(
-            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+            "align_corners=True. This is "
             "not an intended use case of affine_grid. See the documentation of affine_grid for details.",
             stacklevel=2,
         )

@@ -70,7 +70,13 @@ class AffineNode(Node):
             made = self.__dict__.get("transposed")
             if made is None:
                 made = self.__dict__["transposed"] = new(_TransposeNode)
-                made.edges, made.seq, made._hooks, made.shape, made.args = self.edges[2:], self.seq, None, (), ()
+                made.edges, made.seq, made._hooks, made.shape, made.args = (
+                    self.edges[2:],
+                    self.seq,
+                    None,
+                    (),
+                    (),
+                )
             weight = made, 0
         return bias, input, weight
 
@@ -150,7 +156,9 @@ def _composed(input: Value, weight: Value, bias: Value) -> Value:
 
 def _check(name: str, position: int, x: Any) -> None:
     if not isinstance(x, Tensor):
-        raise TypeError(f"linear(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}")
+        raise TypeError(
+            f"linear(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}"
+        )
 
 
 # ------------------------------------------------------------------ two inputs
@@ -173,7 +181,8 @@ _trilinear: Any = Op(
     {
         "input1": lambda g, weight, input2: _trilinear(g, permute(conj(weight), (1, 0, 2)), conj(input2)),
         "weight": lambda g, input1, input2, weight_shape: reshape(
-            mm(g.T if isinstance(g, np.ndarray) else g.t(), conj(_outer_products(input1, input2))), weight_shape
+            mm(g.T if isinstance(g, np.ndarray) else g.t(), conj(_outer_products(input1, input2))),
+            weight_shape,
         ),
         "input2": lambda g, input1, weight: _trilinear(g, permute(conj(weight), (2, 0, 1)), conj(input1)),
     },
@@ -195,13 +204,12 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) ->
     if bias is not None and bias.dtype != input1.dtype:
         raise RuntimeError(f"All tensors must have the same dtype, got input1: {c_word(input1.dtype)}")
     if input1.ndim != input2.ndim:
-        raise RuntimeError(
-            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
-        )
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for i in range(input1.ndim - 1):
         if input1.shape[i] != input2.shape[i]:
             raise RuntimeError(
-                f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.shape[i]} and {input2.shape[i]}"
+                f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.shape[i]} and "
+                f"{input2.shape[i]}"
             )
     for which, x, d in (("1", input1, 1), ("2", input2, 2)):
         if x.shape[-1] != weight.shape[d]:

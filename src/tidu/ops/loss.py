@@ -135,7 +135,10 @@ def smooth_l1_loss(
     input: Value, target: Value, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
     beta: float = 1.0,
 ) -> Value:  # fmt: skip
-    """z**2 / (2 beta) for z = |input - target| < beta, else z - beta / 2. Source: torch.nn.functional.smooth_l1_loss."""
+    """z**2 / (2 beta) for z = |input - target| < beta, else z - beta / 2.
+
+    Source: torch.nn.functional.smooth_l1_loss.
+    """
     input, target = _pair("smooth_l1_loss", input, target)
     how = code(legacy(size_average, reduce, reduction))
     if beta < 0:
@@ -146,7 +149,10 @@ def smooth_l1_loss(
 def huber_loss(
     input: Value, target: Value, reduction: str = "mean", delta: float = 1.0, weight: Value = None
 ) -> Value:
-    """z**2 / 2 for z = |input - target| < delta, else delta * (z - delta / 2). Source: torch.nn.functional.huber_loss."""
+    """z**2 / 2 for z = |input - target| < delta, else delta * (z - delta / 2).
+
+    Source: torch.nn.functional.huber_loss.
+    """
     input, target = _pair("huber_loss", input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -188,7 +194,8 @@ _bce = Op(
     _bce_forward,
     {
         "input": lambda g, input, target, weight, reduction, input_shape: _times_weight(
-            _bce_count(input_shape, g, reduction) * (input - target) / clamp_min((1 - input) * input, 1e-12), weight
+            _bce_count(input_shape, g, reduction) * (input - target) / clamp_min((1 - input) * input, 1e-12),
+            weight,
         ),
         "target": lambda g, input, weight, reduction, input_shape: _times_weight(
             _bce_count(input_shape, g, reduction) * (log(1 - input) - log(input)), weight
@@ -218,7 +225,8 @@ def binary_cross_entropy(
     how = code(legacy(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. "
             "Please ensure they have the same size."
         )
     if input.dtype != target.dtype:
@@ -228,7 +236,9 @@ def binary_cross_entropy(
         size = broadcast_shapes(tuple(target.shape), tuple(weight.shape))
         weight = weight.expand(size)
         if size != tuple(input.shape):
-            raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(size)}")
+            raise RuntimeError(
+                f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(size)}"
+            )
     return _bce.call(input, target, weight, how)
 
 
@@ -313,8 +323,13 @@ def f_binary_cross_entropy_with_logits(
     return binary_cross_entropy_with_logits(input, target, weight, pos_weight, how)
 
 
-def binary_cross_entropy_with_logits(input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = MEAN) -> Value:
-    """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction. Source: torch.binary_cross_entropy_with_logits."""
+def binary_cross_entropy_with_logits(
+    input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = MEAN
+) -> Value:
+    """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction.
+
+    Source: torch.binary_cross_entropy_with_logits.
+    """
     for name, w in (("weight", weight), ("pos_weight", pos_weight)):
         if w is not None:
             not_differentiable("binary_cross_entropy_with_logits", name, w)
@@ -361,7 +376,9 @@ def f_kl_div(
     return kl_div(input, target, code(reduction), log_target=log_target)
 
 
-def poisson_nll_loss(input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int) -> Value:
+def poisson_nll_loss(
+    input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int
+) -> Value:
     """exp(input) - target * input, or input - target * log(input + eps). Source: torch.poisson_nll_loss."""
     loss = exp(input) - target * input if log_input else input - target * log(add_number(input, eps))
     if full:

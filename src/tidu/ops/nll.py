@@ -187,7 +187,8 @@ def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
         return None
     dt = x.dtype
     if (
-        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or state.record is not True
+        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or state.record is
+        not True
         or how == NONE or len(y) != len(x) or not y.size or ignore_index >= 0
     ):  # fmt: skip
         return None
@@ -238,7 +239,9 @@ def nll_loss_of(input: Value, target: Value, weight: Value, how: int, ignore_ind
     if n != 1 and (not target.ndim or input.shape[0] != target.shape[0]):
         have = target.shape[0] if target.ndim else 0
         if target.ndim:
-            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({have}).")
+            raise ValueError(
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({have})."
+            )
     channels = input.shape[1] if n > 1 else input.shape[0]
     if n in (1, 2):
         if target.ndim > 1:
@@ -323,7 +326,9 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([1, 3]))
     tensor(1.3863)
     """
-    how = code(reduction if size_average is None and reduce is None else legacy(size_average, reduce, reduction))
+    how = code(
+        reduction if size_average is None and reduce is None else legacy(size_average, reduce, reduction)
+    )
     n = input.ndim
     axis = 0 if n == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
@@ -407,7 +412,9 @@ def linear_cross_entropy(
     if input.ndim not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     if linear_weight.ndim < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+        raise RuntimeError(
+            f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}"
+        )
     width = linear_weight.shape[-1]
     if input.shape[-1] != width:
         raise RuntimeError(
@@ -419,7 +426,8 @@ def linear_cross_entropy(
         raise RuntimeError(f"expected linear_bias shape {outs}, got {tuple(linear_bias.shape)}")
     if input.ndim == 1 and len(outs) > 1:
         raise RuntimeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, "
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched "
+            "input, (N, "
             f"{width}), got unbatched input with shape {tuple(input.shape)}"
         )
     if target.dtype.category == dtypes.FLOATING:
@@ -429,5 +437,12 @@ def linear_cross_entropy(
     bias = linear_bias if linear_bias is None or len(outs) == 1 else linear_bias.reshape((-1,))
     scores = linear(input, flat, bias).view((*input.shape[:-1], *outs))
     return cross_entropy(
-        scores, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing
+        scores,
+        target,
+        weight,
+        None,
+        -100 if ignore_index is None else ignore_index,
+        None,
+        reduction,
+        label_smoothing,
     )

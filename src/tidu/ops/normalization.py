@@ -69,7 +69,14 @@ def _like_input(outs: tuple[Any, ...], input: Any, weight: Any, bias: Any) -> tu
 
 
 def _layer_rule(
-    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, normalized_shape: Ints, eps: float, needs: Any
+    g0: Value,
+    input: Value,
+    weight: Value,
+    out1: Value,
+    out2: Value,
+    normalized_shape: Ints,
+    eps: float,
+    needs: Any,
 ) -> Any:
     n = len(normalized_shape)
     wants = _wants(needs)
@@ -89,7 +96,13 @@ def _wants(needs: Sequence[bool]) -> tuple[bool, bool, bool]:
 
 
 def _layer_push(
-    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, normalized_shape: Ints, eps: float
+    t_input: Value,
+    t_weight: Value,
+    t_bias: Value,
+    input: Value,
+    weight: Value,
+    normalized_shape: Ints,
+    eps: float,
 ) -> Any:
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     z, rstd = _standard(input, axes, eps)
@@ -121,7 +134,11 @@ def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: 
     shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
     refusal("bic", "LayerNormKernelImpl")("", input.dtype)
     for w in (weight, bias):
-        if w is not None and w.dtype != input.dtype and not (input.dtype.itemsize == 2 and w.dtype.name == "float32"):
+        if (
+            w is not None
+            and w.dtype != input.dtype
+            and not (input.dtype.itemsize == 2 and w.dtype.name == "float32")
+        ):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     return _layer.call(input, shape, weight, bias, eps)
 
@@ -324,7 +341,8 @@ def _batch_standard(
 
 
 def _batch_push(
-    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, running_mean: Value, running_var: Value,
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, running_mean: Value, running_var:
+    Value,
     training: bool, eps: float,
 ) -> Any:  # fmt: skip
     shape = _channel_shape(input.ndim)
@@ -362,7 +380,12 @@ def _batch_norm(
         raise RuntimeError("running_mean must be defined in evaluation mode")
     if running_var is None and not training:
         raise RuntimeError("running_var must be defined in evaluation mode")
-    for name, v in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+    for name, v in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
         if v is not None and v.numel() != n:
             raise RuntimeError(f"{name} should contain {n} elements not {v.numel()}")
     for name, v in (("running_mean", running_mean), ("running_var", running_var)):
@@ -429,7 +452,9 @@ def instance_norm(
 ) -> Value:  # fmt: skip
     """Each channel of each sample normalised on its own. Source: torch.instance_norm."""
     if not (use_input_stats or (running_mean is not None and running_var is not None)):
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     b, c = input.shape[0], input.shape[1]
 
     def each(v: Value) -> Value:
@@ -462,16 +487,21 @@ def f_instance_norm(
 # ------------------------------------------------------------------ group norm
 
 
-def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+def _group_forward(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> Any:
     dt = input.dtype
     work = np.dtype(np.float32) if dt.itemsize == 2 else dt
     x = np.ascontiguousarray(input, work).reshape(N * group, C // group * HxW)
     out, m, rstd = channels.grouped_forward(x, C // group, weight, bias, eps)
-    return _like_input((out.reshape(input.shape), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias)
+    return _like_input(
+        (out.reshape(input.shape), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias
+    )
 
 
 def _group_rule(
-    g0: Value, g1: Value, g2: Value, input: Value, weight: Value, out1: Value, out2: Value, N: int, C: int, HxW: int, group: int, eps: float,
+    g0: Value, g1: Value, g2: Value, input: Value, weight: Value, out1: Value, out2: Value, N: int, C: int, HxW:
+    int, group: int, eps: float,
     needs: Any,
 ) -> Any:  # fmt: skip
     wants = _wants(needs)
@@ -483,7 +513,9 @@ def _group_rule(
     zc = reshape(z, (N, C, HxW))
     gx = None
     if wants[0]:
-        gx = _pull(reshape(h, (N, group, C // group * HxW)), z, rstd, (2,)) + _from_statistics(g1, g2, z, rstd)
+        gx = _pull(reshape(h, (N, group, C // group * HxW)), z, rstd, (2,)) + _from_statistics(
+            g1, g2, z, rstd
+        )
         gx = reshape(gx, tuple(input.shape))
     return (
         gx,
@@ -499,7 +531,18 @@ def _from_statistics(g1: Value, g2: Value, z: Value, rstd: Value) -> Value:
 
 
 def _group_numbers(
-    g0: Any, g1: Any, g2: Any, input: Any, weight: Any, m: Any, rstd: Any, N: int, C: int, HxW: int, group: int, wants: Any
+    g0: Any,
+    g1: Any,
+    g2: Any,
+    input: Any,
+    weight: Any,
+    m: Any,
+    rstd: Any,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    wants: Any,
 ) -> Any:
     dt = input.dtype
     work = np.dtype(np.float32) if dt.itemsize == 2 else dt
@@ -578,7 +621,9 @@ def group_norm(
     return native_group_norm(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
 
 
-def f_group_norm(input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5) -> Value:
+def f_group_norm(
+    input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5
+) -> Value:
     """(input - mean) / sqrt(var + eps) * weight + bias for each of `num_groups` groups of channels of each sample.
 
     Source: torch.nn.functional.group_norm.
@@ -586,7 +631,12 @@ def f_group_norm(input: Value, num_groups: int, weight: Value = None, bias: Valu
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     size = input.size()
-    if math.prod([size[0] * size[1] // num_groups, num_groups, *size[2:]][i] for i in range(len(size)) if i != 1) == 1:
+    if (
+        math.prod(
+            [size[0] * size[1] // num_groups, num_groups, *size[2:]][i] for i in range(len(size)) if i != 1
+        )
+        == 1
+    ):
         shown = [size[0] * size[1] // num_groups, num_groups, *size[2:]]
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
     return group_norm(input, num_groups, weight, bias, eps)
@@ -624,4 +674,3 @@ def local_response_norm(
         div = avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
         div = div.view(tuple(sizes))
     return input / (div * alpha + k) ** beta
-

@@ -68,7 +68,8 @@ def constant_pad_nd(input: Value, pad: Sequence[int], value: Any = 0, *, out: Va
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * input.ndim:
         raise RuntimeError(
-            f"Length of pad should be no more than twice the number of dimensions of the input. Pad length is {len(pad)}"
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)}"
             f"while the input has {input.ndim}dimensions."
         )
     for k in range(len(pad) // 2):
@@ -164,16 +165,15 @@ def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
         if mode == "reflect" and (left >= lengths[k] or right >= lengths[k]):
             place = 4 + 2 * k
             raise RuntimeError(
-                f"Argument #{place}: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"Argument #{place}: Padding size should be less than the corresponding input dimension, but "
+                "got: padding "
                 f"({left}, {right}) at dimension {d} of input {list(input.shape)}"
             )
     sizes = [lengths[k] + pad[2 * k] + pad[2 * k + 1] for k in range(n)]
     if any(s < 1 for s in sizes):
         names = "WHD"
         if n == 1:
-            raise RuntimeError(
-                f"input (W: {lengths[0]}) is too small. Calculated output W: {sizes[0]}"
-            )
+            raise RuntimeError(f"input (W: {lengths[0]}) is too small. Calculated output W: {sizes[0]}")
         have = " ".join(f"{names[k]}: {lengths[k]}" for k in reversed(range(n)))
         want = " ".join(f"{names[k]}: {sizes[k]}" for k in reversed(range(n)))
         raise RuntimeError(f"input ({have}) is too small. Calculated output {want}")
@@ -254,5 +254,3 @@ def pad(input: Value, pad: Sequence[int], mode: str = "constant", value: float |
     if mode not in ("reflect", "replicate"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     return _pad_from(input, pads, mode)
-
-

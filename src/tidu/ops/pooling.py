@@ -74,7 +74,9 @@ def _avg_forward(input: Any, windows: Windows, pads: Ints, include_pad: bool, ov
     return out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False)
 
 
-def _avg_backward(g: Any, size: Ints, windows: Windows, pads: Ints, include_pad: bool, override: int | None) -> Any:
+def _avg_backward(
+    g: Any, size: Ints, windows: Windows, pads: Ints, include_pad: bool, override: int | None
+) -> Any:
     n = len(windows)
     div = _divisors(windows, size, pads, include_pad, override)
     x = _wide(g)
@@ -85,7 +87,9 @@ def _avg_backward(g: Any, size: Ints, windows: Windows, pads: Ints, include_pad:
 def _avg_op(n: int) -> Callable[..., Any]:
     op = linear(
         f"avg_pool{n}d",
-        lambda input, windows, pads, include_pad, override: _avg_forward(input, windows, pads, include_pad, override),
+        lambda input, windows, pads, include_pad, override: _avg_forward(
+            input, windows, pads, include_pad, override
+        ),
         lambda g, input_shape, windows, pads, include_pad, override: back(
             g, tuple(input_shape[-n:]), windows, pads, include_pad, override
         ),
@@ -122,7 +126,9 @@ scatter_places: Any = linear(
 )
 gather_places: Any = linear(
     "pool_gather",
-    lambda input, indices, n: np.take_along_axis(_flat(input, n), _flat(indices, n), -1).reshape(indices.shape),
+    lambda input, indices, n: np.take_along_axis(_flat(input, n), _flat(indices, n), -1).reshape(
+        indices.shape
+    ),
     lambda g, input_shape, indices, n: scatter_places(g, indices, tuple(input_shape[len(input_shape) - n :])),
     tensors=("input", "indices"),
     register=False,
@@ -147,7 +153,11 @@ def _max_forward(input: Any, windows: Windows) -> Any:
 
 def as_laid(out: Any, input: Any) -> Any:
     """A result (N, C, ...) with its channels last in memory, where the input's are."""
-    if input.ndim not in (4, 5) or input.flags.c_contiguous or not np.moveaxis(input, 1, -1).flags.c_contiguous:
+    if (
+        input.ndim not in (4, 5)
+        or input.flags.c_contiguous
+        or not np.moveaxis(input, 1, -1).flags.c_contiguous
+    ):
         return out
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(out, 1, -1)), -1, 1)
 
@@ -183,7 +193,11 @@ def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     both = Op(
         f"max_pool{n}d_with_indices",
         _with_places,
-        {"input": lambda g0, out1, input_shape: scatter_places(g0, out1, tuple(input_shape[len(input_shape) - n :]))},
+        {
+            "input": lambda g0, out1, input_shape: scatter_places(
+                g0, out1, tuple(input_shape[len(input_shape) - n :])
+            )
+        },
         {"input": lambda t, out1: (gather_places(t, out1, n), None)},
         node=node,
         outputs=2,
@@ -268,8 +282,8 @@ def _windows(
         raise RuntimeError(
             "non-empty 4D or 5D (batch mode) tensor expected for input"
             if input.ndim not in (4, 5)
-            else f"{fn}_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive length, but input has a shape of {shape} "
-            f"and non-batch dimension 0 has length zero!"
+            else f"{fn}_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive "
+            f"length, but input has a shape of {shape} and non-batch dimension 0 has length zero!"
         )
     outs = [
         _count(m, k, s, p, d, ceil_mode)
@@ -296,7 +310,8 @@ def _plan(
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
     if n == 2 and input.ndim < 3:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-max(input.ndim, 1)}, {max(input.ndim, 1) - 1}], but "
+            f"Dimension out of range (expected to be in range of [{-max(input.ndim, 1)}, "
+            f"{max(input.ndim, 1) - 1}], but "
             "got -3)"
         )
     kernel = _each(kernel_size, n, fn, "kernel_size")
@@ -310,7 +325,14 @@ def _plan(
 
 
 def _max_pool(
-    n: int, both: bool, input: Value, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    n: int,
+    both: bool,
+    input: Value,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
 ) -> Any:
     fn = f"max_pool{n}d"
     windows = _plan(fn, n, input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -321,7 +343,9 @@ def _max_pool(
 def _one(value: Any, name: str, fn: str) -> int:
     if isinstance(value, (tuple, list)):
         if len(value) != 1:
-            raise RuntimeError(f"{fn}() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}")
+            raise RuntimeError(
+                f"{fn}() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}"
+            )
         return int(value[0])
     return int(value)
 
@@ -332,10 +356,18 @@ def _max_pool1d(
     fn = "max_pool1d"
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
         raise RuntimeError(
-            f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(input.shape)}"
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(input.shape)}"
         )
-    k, p, d = (_one(v, m, fn) for v, m in ((kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation")))
-    s = k if stride is None or (isinstance(stride, (tuple, list)) and not stride) else _one(stride, "stride", fn)
+    k, p, d = (
+        _one(v, m, fn)
+        for v, m in ((kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation"))
+    )
+    s = (
+        k
+        if stride is None or (isinstance(stride, (tuple, list)) and not stride)
+        else _one(stride, "stride", fn)
+    )
     for value, name in ((k, "kernel_size"), (s, "stride"), (d, "dilation")):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
@@ -372,7 +404,8 @@ def max_pool1d(
 ) -> Any:  # fmt: skip
     """The largest element of each window of (N, C, L) or (C, L); its gradient goes to the first that is it.
 
-    **Arguments** stride: kernel_size if None; padding: of minus infinities on both sides; ceil_mode: windows may go over
+    **Arguments** stride: kernel_size if None; padding: of minus infinities on both sides; ceil_mode: windows may
+    go over
     the end; return_indices: return where the maxima are too. Source: torch.nn.functional.max_pool1d.
     """
     return _max_pool1d(return_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -442,11 +475,16 @@ def avg_pool1d(
     """The mean of each window of (N, C, L) or (C, L). Source: torch.avg_pool1d."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while checking "
+            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
+            "(while checking "
             "arguments for avg_pool1d)"
         )
     k, p = _one(kernel_size, "kernel_size", "avg_pool1d"), _one(padding, "padding", "avg_pool1d")
-    s = k if stride is None or (isinstance(stride, (tuple, list)) and not stride) else _one(stride, "stride", "avg_pool1d")
+    s = (
+        k
+        if stride is None or (isinstance(stride, (tuple, list)) and not stride)
+        else _one(stride, "stride", "avg_pool1d")
+    )
     r = _avg_pool(2, input.unsqueeze(-2), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
     return r.squeeze(-2)
 
@@ -457,7 +495,8 @@ def avg_pool2d(
 ) -> Value:  # fmt: skip
     """The mean of each window of (N, C, H, W) or (C, H, W).
 
-    **Arguments** count_include_pad: count the zeros of the padding; divisor_override: divide by it instead of the number
+    **Arguments** count_include_pad: count the zeros of the padding; divisor_override: divide by it instead of the
+    number
     of elements. Source: torch.nn.functional.avg_pool2d.
     """
     r = _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

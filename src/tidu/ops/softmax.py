@@ -119,7 +119,9 @@ def softmin(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: A
     return softmax(-input, dim, dtype)
 
 
-def gumbel_softmax(logits: Value, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Value:
+def gumbel_softmax(
+    logits: Value, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Value:
     """A sample that is nearly one-hot: softmax((logits + gumbel noise) / tau); `hard` makes it one-hot.
 
     With `hard` the value is one-hot and the gradient that of the soft sample. Source:

@@ -1,4 +1,4 @@
-"""Images of another size: interpolate and its kin. Every mode is linear, and works along one dimension after another."""
+"""Images of another size: interpolate and its kin. Every mode is linear, and takes a dimension after another."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ def _check(input: Value, mode: str, sizes: Ints, antialias: bool) -> None:
             f"Input and output sizes should be greater than 0, but got input ({a}) output ({b})"
         )
     if 0 in input.shape[1:]:
-        raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
+        raise RuntimeError(
+            f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}"
+        )
     d = input.dtype
     good = d.category == 2 or (d.name == "uint8" and mode not in ("linear", "trilinear"))
     if not good:
@@ -143,9 +145,7 @@ def _check(input: Value, mode: str, sizes: Ints, antialias: bool) -> None:
         raise NotImplementedError(f"\"{word}\" not implemented for '{d.legacy}'")
 
 
-_MODES = (
-    "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
-)
+_MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
 _RANK = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 
@@ -167,7 +167,8 @@ def interpolate(
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                "bicubic | trilinear"
             )
     elif align_corners is None:
         align_corners = False
@@ -180,7 +181,8 @@ def interpolate(
             if len(size) != n:
                 raise ValueError(
                     "Input and output must have the same number of spatial dimensions, but got input with spatial "
-                    f"dimensions of {list(input.shape[2:])} and output size of {size}. Please provide input tensor in (N, C, "
+                    f"dimensions of {list(input.shape[2:])} and output size of {size}. Please provide input "
+                    "tensor in (N, C, "
                     "d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
                 )
             sizes = tuple(size)
@@ -190,8 +192,10 @@ def interpolate(
         if isinstance(scale_factor, (list, tuple)):
             if len(scale_factor) != n:
                 raise ValueError(
-                    "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
-                    f"dimensions of {list(input.shape[2:])} and scale_factor of shape {scale_factor}. Please provide input "
+                    "Input and scale_factor must have the same number of spatial dimensions, but got input "
+                    "with spatial "
+                    f"dimensions of {list(input.shape[2:])} and scale_factor of shape {scale_factor}. Please "
+                    "provide input "
                     "tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
                 )
             scales = tuple(scale_factor)
@@ -215,7 +219,8 @@ def interpolate(
             raise ValueError("Lanczos mode requires antialias=True")
     if n not in (1, 2, 3) or mode not in _MODES.split(" | "):
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: {_MODES} (got "
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+            f"{_MODES} (got "
             f"{mode})"
         )
     if mode == "area":
@@ -225,14 +230,16 @@ def interpolate(
         if mode in ("linear", "bilinear", "trilinear"):
             raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {rank}D input")
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: {_MODES} (got "
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+            f"{_MODES} (got "
             f"{mode})"
         )
     whole = []
     for s in sizes:
         if not hasattr(s, "__index__"):
             raise TypeError(
-                f"expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with "
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
+                "but got size with "
                 f"types {[type(x) for x in sizes]}"
             )
         whole.append(s.__index__())
@@ -242,7 +249,11 @@ def interpolate(
 
 
 def upsample(
-    input: Value, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+    input: Value,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Value:
     """`interpolate`; deprecated. Source: torch.nn.functional.upsample."""
     warnings.warn(
@@ -254,14 +265,19 @@ def upsample(
 def upsample_nearest(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
     """`interpolate` with mode "nearest"; deprecated. Source: torch.nn.functional.upsample_nearest."""
     warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
     )
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
-    """`interpolate` with mode "bilinear" and aligned corners; deprecated. Source: torch.nn.functional.upsample_bilinear."""
+    """`interpolate` with mode "bilinear" and aligned corners; deprecated.
+
+    Source: torch.nn.functional.upsample_bilinear.
+    """
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
     )
     return interpolate(input, size, scale_factor, "bilinear", True)
