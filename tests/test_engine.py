@@ -79,3 +79,19 @@ def test_no_warning_without_reason():
         x = torch.ones(2, requires_grad=True)
         (x * x).sum().backward()
         assert x.grad.tolist() == [2, 2]
+
+
+def test_gradients_that_are_no_tensors():
+    y = torch.ones(2, requires_grad=True) * 2
+    with pytest.raises(TypeError, match="gradients can be either Tensors or None, but got float"):
+        y.backward([1.0, 1.0])
+
+
+def test_maximum_written_after_use():
+    """What was the maximum is nowhere in the input any more: no gradient, and no NaN."""
+    h = torch.tensor([1.0, 3.0], requires_grad=True) * 1
+    h.retain_grad()
+    m = h.max()
+    h.data.zero_()
+    m.backward()
+    assert h.grad.tolist() == [0, 0]

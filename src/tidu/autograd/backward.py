@@ -57,7 +57,7 @@ def _make_grads(
                 )
             made.append(_ones_like(out))
         else:
-            raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+            raise _not_gradient(g)
     return made  # type: ignore[return-value]
 
 
@@ -67,6 +67,18 @@ def _not_scalar(out: Tensor) -> RuntimeError:
         RuntimeError("grad can be implicitly created only for scalar outputs"),
         f"the output has shape {shape}: backward() needs gradient=, a tensor of that shape. It holds the weights of a "
         "sum: backward(G) computes d(sum(G * output)) / d(inputs). For the gradient of the plain sum write "
+def _not_gradient(g: Any) -> TypeError:
+    return TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+
+
+def _miscounted(outputs: Sequence[Any], grads: Sequence[Any]) -> Exception:
+    """The error for more or fewer gradients than outputs: what is no gradient at all is said first."""
+    for g in grads[: len(outputs)]:
+        if g is not None and not isinstance(g, Tensor):
+            return _not_gradient(g)
+    return RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+
+
         "output.sum().backward(); for one output's, a one-hot G; for the whole Jacobian, func.jacrev.",
     )
 
@@ -152,7 +164,7 @@ def backward(
     outputs = _as_tuple(tensors)
     given = _as_tuple(grad_tensors) or (None,) * len(outputs)
     if len(given) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+        raise _miscounted(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outputs, given, create_graph)
     roots = _roots(outputs, grads)
@@ -221,7 +233,7 @@ def grad(
         )
     given = _as_tuple(grad_outputs) or (None,) * len(outs)
     if len(given) != len(outs):
-        raise RuntimeError(f"got {len(outs)} tensors and {len(given)} gradients")
+        raise _miscounted(outs, given)
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outs, given, create_graph, is_grads_batched)
     if any(isinstance(v, Special) for v in (*outs, *ins, *grads)):

@@ -123,6 +123,8 @@ class FunctionNode(Node, FunctionCtx):
         if c is None:
             if not self.materialize_grads:
                 return None
+            if self._outputs[k] is None:  # not a tensor
+                return None
             shape, dt = self._outputs[k]
             return tensor_of(np.zeros(shape, dt))
         return c if isinstance(c, Tensor) else tensor_of(c)
@@ -443,12 +445,14 @@ def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
         ctx._saved = None
         return
     saved = []
-    for t in to_save:
+    for i, t in enumerate(to_save):
         if t is None:
             saved.append(None)
             continue
         if not isinstance(t, Tensor):
-            raise TypeError(f"save_for_backward can only save variables, but argument {to_save.index(t)} is of type {type(t).__name__}")  # fmt: skip
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+            )
         if type(t._v) is Inference:
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "

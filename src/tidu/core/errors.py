@@ -42,7 +42,9 @@ def made_by(node: Any) -> str:
     """The op that a node is of, as PyTorch's messages name it."""
     name: str = node.name()
     head, found, tail = name.rpartition("Backward")
-    return head if found and (not tail or tail.isdigit()) else name
+    if not found or (tail and not tail.isdigit()):
+        return name
+    return head + tail.removeprefix("0")  # the first variant of an op goes without its number: Exp, but Max1
 
 
 def _maker(t: Tensor) -> Any:

@@ -180,10 +180,16 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         raise
     wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
     check_inplace(x, wants, op.name in _UNIFORM)
-    result = op.forward(*vals)
+    try:
+        result = op.forward(*vals)
+    except ValueError:
+        check = getattr(op, "check_shapes", None)
+        if check is not None:
+            check(args)
+        raise
     a = x._a
     check_result(result, a, op)
-    if not (wants and state.grad and op.differentiable):
+    if not (wants and state.grad and op.differentiable and x.dtype.category >= dtypes.FLOATING):
         write(a, result)
         x._v[0] += 1
         if wants and state.grad and not op.differentiable:

@@ -263,7 +263,10 @@ def check_new_grad(t: Tensor, g: Any) -> None:
 
 
 def type_name(x: Any) -> str:
-    return type(x).__name__
+    """The name of a value's type as C names it: numpy.ndarray, but float."""
+    cls = type(x)
+    static = not cls.__flags__ & (1 << 9)  # Python's own classes, on the heap, go without their module
+    return f"{cls.__module__}.{cls.__name__}" if static and cls.__module__ != "builtins" else cls.__name__
 
 
 _WORDS = {

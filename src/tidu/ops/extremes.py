@@ -53,16 +53,27 @@ def _ties(input: Any, out: Any, dim: Ints, keepdim: bool) -> Any:
     return mask / sum_op(mask, dim, True) if dim else mask
 
 
-def _shared(name: str, ufunc: Any, node: str | None = None) -> Op:
+def _ties_of_all(input: Any, out: Any, dim: Ints, keepdim: bool) -> Any:
+    """The same for the greatest of all: NaNs share it, and where none is equal any more (the input was written), 0."""
+    value = expand_back(out, tuple(input.shape), dim, keepdim)
+    same = (input == value) | ((input != input) & (value != value))
+    if not isinstance(input, Tensor):
+        mask = same.astype(input.dtype if input.dtype.kind in "fVc" else np.float32)
+        return mask / np.maximum(np.add.reduce(mask, dim, None, None, True), 1).astype(mask.dtype)
+    mask = same.to(input.dtype)
+    return mask / sum_op(mask, dim, True).clamp(min=1) if dim else mask
+
+
+def _shared(name: str, ufunc: Any, node: str | None = None, ties: Any = _ties) -> Op:
     return Op(
         name,
         _extreme(ufunc),
         vjp={
             "input": lambda g, input, out, input_shape, dim, keepdim: expand_back(g, input_shape, dim, keepdim)
-            * _ties(input, out, dim, keepdim)
+            * ties(input, out, dim, keepdim)
         },
         jvp={
-            "input": lambda t, input, out, dim, keepdim: sum_op(t * _ties(input, out, dim, keepdim), dim, keepdim)
+            "input": lambda t, input, out, dim, keepdim: sum_op(t * ties(input, out, dim, keepdim), dim, keepdim)
             if dim
             else t
         },
@@ -72,7 +83,8 @@ def _shared(name: str, ufunc: Any, node: str | None = None) -> Op:
 
 
 _amax, _amin = _shared("amax", np.maximum), _shared("amin", np.minimum)
-_max_all, _min_all = _shared("max_all", np.maximum, "MaxBackward1"), _shared("min_all", np.minimum, "MinBackward1")
+_max_all = _shared("max_all", np.maximum, "MaxBackward1", _ties_of_all)
+_min_all = _shared("min_all", np.minimum, "MinBackward1", _ties_of_all)
 
 
 def _refuse_complex(x: Any, kernel: str) -> None:

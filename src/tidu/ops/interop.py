@@ -36,8 +36,8 @@ _SAME = frozenset(
 
 def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
     name = _RENAMED.get(ufunc.__name__, ufunc.__name__ if ufunc.__name__ in _SAME else "")
-    op = PUBLIC.get(name)
-    if op is not None and method == "__call__" and not kw:
+    if name and method == "__call__" and not kw:
+        op = PUBLIC[name]
         operands = [_operand(x) for x in inputs]
         if getattr(getattr(op, "op", None), "numbers", True) is False:  # it takes tensors alone, a ufunc anything
             operands = [tensor_like(x, self) for x in operands]
