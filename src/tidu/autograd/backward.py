@@ -61,12 +61,6 @@ def _make_grads(
     return made  # type: ignore[return-value]
 
 
-def _not_scalar(out: Tensor) -> RuntimeError:
-    shape = tuple(out.shape)
-    return explain(
-        RuntimeError("grad can be implicitly created only for scalar outputs"),
-        f"the output has shape {shape}: backward() needs gradient=, a tensor of that shape. It holds the weights of a "
-        "sum: backward(G) computes d(sum(G * output)) / d(inputs). For the gradient of the plain sum write "
 def _not_gradient(g: Any) -> TypeError:
     return TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
 
@@ -85,6 +79,12 @@ def _miscounted(outputs: Sequence[Any], grads: Sequence[Any]) -> Exception:
 
 def _check_grad(i: int, out: Tensor, g: Tensor, batched: bool) -> None:
     shape = g.shape[1:] if batched else g.shape
+def _not_scalar(out: Tensor) -> RuntimeError:
+    shape = tuple(out.shape)
+    return explain(
+        RuntimeError("grad can be implicitly created only for scalar outputs"),
+        f"the output has shape {shape}: backward() needs gradient=, a tensor of that shape. It holds the weights of a "
+        "sum: backward(G) computes d(sum(G * output)) / d(inputs). For the gradient of the plain sum write "
     if tuple(shape) != tuple(out.shape):
         what = (
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "

@@ -21,6 +21,8 @@ from .tensor import Tensor
 
 _slot: Any = Tensor.__dict__["_a"]
 class _Face(dict[str, Callable[..., Any]]):
+    """Functions by name; one that is not there yet is imported."""
+
     later: Callable[[str], Callable[..., Any]]  # imports the family of a name that is not there yet
 
     def __missing__(self, name: str) -> Callable[..., Any]:

@@ -38,17 +38,12 @@ def _extreme(ufunc: Any) -> Any:
 
 
 def _ties(input: Any, out: Any, dim: Ints, keepdim: bool) -> Any:
-    """1 at the greatest elements, shared among them; NaN counts as the greatest, as it does for the result."""
-    shape = tuple(input.shape)
-    same = input == expand_back(out, shape, dim, keepdim)
+    """1 at the greatest elements, shared among them; NaN all over where the greatest is NaN."""
+    same = input == expand_back(out, tuple(input.shape), dim, keepdim)
     if not isinstance(input, Tensor):
-        a = np.asarray(out)
-        if a.dtype.kind in "fV" and np.isnan(a).any():
-            same = same | (np.isnan(input) & np.isnan(expand_back(out, shape, dim, keepdim)))
         dt = input.dtype if input.dtype.kind in "fVc" else np.float32
         mask = same.astype(dt)
         return mask / np.add.reduce(mask, dim, None, None, True)
-    same = same.logical_or(input.isnan() & expand_back(out, shape, dim, keepdim).isnan())  # type: ignore[attr-defined]
     mask = same.to(input.dtype)
     return mask / sum_op(mask, dim, True) if dim else mask
 
