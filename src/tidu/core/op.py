@@ -486,7 +486,7 @@ class OpNode(Node):
                     cots.append(run(op.rules[i]))
                 at += width
         return [
-            None if c is None or e is None else c if getattr(c, "dtype", d) == d else fit(c, d)
+            None if c is None or e is None else c if d is None or getattr(c, "dtype", d) == d else fit(c, d)
             for c, e, d in zip(cots, edges, self.dtypes, strict=True)
         ]
 
