@@ -73,18 +73,18 @@ def _miscounted(outputs: Sequence[Any], grads: Sequence[Any]) -> Exception:
     return RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
 
 
-        "output.sum().backward(); for one output's, a one-hot G; for the whole Jacobian, func.jacrev.",
-    )
-
-
-def _check_grad(i: int, out: Tensor, g: Tensor, batched: bool) -> None:
-    shape = g.shape[1:] if batched else g.shape
 def _not_scalar(out: Tensor) -> RuntimeError:
     shape = tuple(out.shape)
     return explain(
         RuntimeError("grad can be implicitly created only for scalar outputs"),
         f"the output has shape {shape}: backward() needs gradient=, a tensor of that shape. It holds the weights of a "
         "sum: backward(G) computes d(sum(G * output)) / d(inputs). For the gradient of the plain sum write "
+        "output.sum().backward(); for one output's, a one-hot G; for the whole Jacobian, func.jacrev.",
+    )
+
+
+def _check_grad(i: int, out: Tensor, g: Tensor, batched: bool) -> None:
+    shape = g.shape[1:] if batched else g.shape
     if tuple(shape) != tuple(out.shape):
         what = (
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
