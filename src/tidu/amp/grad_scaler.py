@@ -57,7 +57,8 @@ class GradScaler:
             if backoff_factor >= 1.0:
                 raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale, self._scale = init_scale, None
-        self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
+        self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
+        self._growth_interval = growth_interval
         self._init_growth_tracker = self._growth_tracker = 0
         self._per_optimizer_states: Any = defaultdict(_fresh)
 

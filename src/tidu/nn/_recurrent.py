@@ -198,7 +198,7 @@ def _plain(ufunc: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _relu(a: Array, out: Array) -> Array:
-    return np.maximum(a, 0, out)  # type: ignore[no-any-return]
+    return np.maximum(a, 0, out=out)  # type: ignore[no-any-return]
 
 
 def _plain_grads(slope: Callable[[Array], Array]) -> Callable[..., Any]:
@@ -290,8 +290,8 @@ def _op(mode: str, forward: Any, grads: Any) -> Op:
 
         vjp = other_rule
     return Op(
-        mode.lower() + "_layer", forward, vjp=vjp, tensors=inputs, node=f"{mode.title().replace('_', '')}LayerBackward0",
-        outputs=3, nondiff=(2,) if lstm else (1, 2), register=False,
+        mode.lower() + "_layer", forward, vjp=vjp, tensors=inputs,
+        node=f"{mode.title().replace('_', '')}LayerBackward0", outputs=3, nondiff=(2,) if lstm else (1, 2), register=False,
     )  # fmt: skip
 
 

@@ -33,7 +33,9 @@ def _step_dtype() -> Any:
 class Bank:
     """Small parameters side by side."""
 
-    def __init__(self, opt: ArrayOptimizer, params: Sequence[Any], entries: Sequence[Any], names: Sequence[str]) -> None:
+    def __init__(
+        self, opt: ArrayOptimizer, params: Sequence[Any], entries: Sequence[Any], names: Sequence[str]
+    ) -> None:
         self.params, self.entries, self.names = list(params), list(entries), [*opt.scalars, *names]
         self.dtype = params[0]._a.dtype
         sizes = [p._a.size for p in params]
@@ -53,7 +55,7 @@ class Bank:
             _move_in([e[name] for e in entries], [self.scalars[k][i : i + 1].reshape(()) for i in range(len(sizes))])
         for flat, name in zip(self.states, names, strict=True):
             _move_in([e[name] for e in entries], windows(flat))
-        self.held = [[e[name] for name in self.names] for e in entries]
+        self.held = [[(e[name], e[name]._a) for name in self.names] for e in entries]
         self.scratch = [np.empty(min(total, BLOCK), self.dtype) for _ in range(opt.scratch)]
 
     def serves(self, params: Sequence[Any], entries: Sequence[Any]) -> bool:
@@ -64,8 +66,8 @@ class Bank:
         for p, mine, entry, held in zip(params, self.params, entries, self.held, strict=True):
             if p is not mine or p._a.dtype is not dtype:
                 return False
-            for name, t in zip(names, held, strict=True):
-                if entry.get(name) is not t:
+            for name, (t, window) in zip(names, held, strict=True):
+                if entry.get(name) is not t or t._a is not window:
                     return False
         return True
 

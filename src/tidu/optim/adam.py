@@ -95,7 +95,7 @@ class Adam(ArrayOptimizer):
         lerp(m, g, 1 - beta1, x)
         decay_squares(v, g, beta2, x)
         if most:
-            v = np.maximum(most[0], v, most[0])
+            v = np.maximum(most[0], v, out=most[0])
         np.sqrt(v, x)
         np.divide(x, root, x)
         np.add(x, eps, x)
@@ -159,7 +159,7 @@ def set_adam_defaults(opt: Any, **more: Any) -> None:
         for p in group["params"]:
             entry = opt.state.get(p) or {}
             if entry and not isinstance(entry.get("step"), Tensor):
-                from ._arrays import _step_dtype
                 from ..core.tensor import tensor_of
+                from ._arrays import _step_dtype
 
                 entry["step"] = tensor_of(np.asarray(float(entry["step"]), _step_dtype()))

@@ -64,7 +64,7 @@ class Adamax(ArrayOptimizer):
         np.abs(g, x)
         np.add(x, eps, x)
         np.multiply(most, beta2, most)
-        np.maximum(most, x, most)
+        np.maximum(most, x, out=most)
         np.multiply(m, -size, x)
         np.divide(x, most, x)
         np.add(p, x, p)

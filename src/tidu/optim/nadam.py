@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, tensor_of
-from ._arrays import Array, ArrayOptimizer, _step_dtype, decay_squares, gradient, lerp, number, recorded_gradient
+from ._arrays import (
+    Array,
+    ArrayOptimizer,
+    _step_dtype,
+    decay_squares,
+    gradient,
+    lerp,
+    number,
+    recorded_gradient,
+)
 from .adam import check_adam, set_adam_defaults
 from .optimizer import ParamsT
 

@@ -57,7 +57,8 @@ def minimize(
         loss: computes the loss (one number) from the parameters as they are.
         params: the tensors to change; leaves that want gradients.
         method: any of SciPy's. Those that use Hessians get Hessian-vector products.
-        bounds, constraints, tol, options, callback: SciPy's; bounds and constraints are over all parameters as one vector.
+        bounds, constraints, tol, options, callback: SciPy's; bounds and constraints are over all parameters as one
+            vector.
 
     Returns:
         SciPy's result, its `x` all parameters as one vector.

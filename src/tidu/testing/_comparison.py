@@ -55,7 +55,8 @@ def _tolerances(names: Sequence[str], rtol: float | None, atol: float | None, pl
 
 
 def _mismatch(what: str, extra: str, diffs: Any, rtol: float, atol: float) -> str:
-    """The words for values that differ; `diffs` are the (absolute, relative) difference, each with its index or None."""
+    """The words for values that differ; `diffs` are the (absolute, relative) difference, each with its index or "
+    "None."""
     equal = rtol == 0 and atol == 0
     lines = [f"{what} are not {'equal' if equal else 'close'}!", "", extra]
     for word, (diff, index), tolerance in zip(("absolute", "relative"), diffs, (atol, rtol), strict=True):
@@ -265,7 +266,8 @@ def assert_allclose(
 ) -> None:  # fmt: skip
     """The old name of `assert_close`. Source: torch.testing.assert_allclose."""
     warnings.warn(
-        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please use "
         "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
         "https://github.com/pytorch/pytorch/issues/61844.",
         FutureWarning,

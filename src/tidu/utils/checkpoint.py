@@ -32,7 +32,8 @@ __all__ = [
 _early_stop: list[bool | None] = [None]
 _debug: list[bool | None] = [None]
 _TIP = (
-    "\nTip: To see a more detailed error message, either pass `debug=True` to\n`torch.utils.checkpoint.checkpoint(...)` "
+    "\nTip: To see a more detailed error message, either pass `debug=True` "
+    "to\n`torch.utils.checkpoint.checkpoint(...)` "
     "or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\n"
     "enable checkpoint\u2011debug mode globally.\n"
 )
@@ -361,7 +362,8 @@ def checkpoint_sequential(
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In "
-            "version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, "
+            "version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
+            "recommended, "
             "but if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs "
             "for more details on the differences between the two variants.",
             stacklevel=2,

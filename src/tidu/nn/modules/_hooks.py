@@ -60,7 +60,9 @@ class _WrappedHook:
             self.module = weakref.ref(state["module"])
 
 
-def add(hooks: OrderedDict[int, Any], hook: Any, *marks: OrderedDict[int, bool], prepend: bool = False) -> RemovableHandle:
+def add(
+    hooks: OrderedDict[int, Any], hook: Any, *marks: OrderedDict[int, bool], prepend: bool = False
+) -> RemovableHandle:
     """Register a hook, and its id in each of `marks`; the handle takes it off all of them."""
     handle = RemovableHandle(hooks, extra_dict=list(marks))
     hooks[handle.id] = hook

@@ -70,7 +70,9 @@ class StateDict:
         torch.nn.Module.register_state_dict_pre_hook."""
         return add(self._state_dict_pre_hooks, hook)
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
         return add(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -181,7 +183,8 @@ class StateDict:
         """Put one value of a state in its place; what is wrong with it, if anything is."""
         if not isinstance(value, Tensor) and not hasattr(value, "__torch_function__"):
             return (
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                'checkpoint '
                 f"but received {type(value)}"
             )
         if not is_lazy(t):

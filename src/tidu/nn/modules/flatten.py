@@ -56,7 +56,8 @@ class Unflatten(Module):
         for at, elem in enumerate(input):
             if not isinstance(elem, int):
                 raise TypeError(
-                    f"unflattened_size must be tuple of ints, but found element of type {type(elem).__name__} at pos {at}"
+                    f"unflattened_size must be tuple of ints, but found element of type {type(elem).__name__} at "
+                    f"pos {at}"
                 )
 
     def forward(self, input: Any) -> Any:

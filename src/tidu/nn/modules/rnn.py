@@ -66,7 +66,8 @@ class RNNBase(Module):
             )
         if dropout > 0 and self.num_layers == 1:  # type: ignore[operator]
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                "num_layers "
                 f"greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
                 stacklevel=4,
             )
@@ -130,7 +131,9 @@ class RNNBase(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
             )
 
-    def check_hidden_size(self, hx: Any, expected: tuple[int, ...], msg: str = "Expected hidden size {}, got {}") -> None:
+    def check_hidden_size(
+        self, hx: Any, expected: tuple[int, ...], msg: str = "Expected hidden size {}, got {}"
+    ) -> None:
         if tuple(hx.size()) != expected:
             raise RuntimeError(msg.format(expected, list(hx.size())))
 

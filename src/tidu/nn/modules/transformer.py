@@ -254,7 +254,9 @@ class TransformerEncoder(Module):
 
     def _zeroes_padding(self, src: Any, mask: Any, padding: Any) -> bool:
         """Whether PyTorch would go by way of nested tensors, which loses what is in padded places."""
-        if not self.use_nested_tensor or self.layers[0].training or src.dim() != 3 or padding is None or mask is not None:
+        if not self.use_nested_tensor or self.layers[0].training or src.dim() != 3:
+            return False
+        if padding is None or mask is not None:
             return False
         if state.grad and (src.requires_grad or any(p.requires_grad for p in self.layers[0].parameters())):
             return False

@@ -122,7 +122,7 @@ def clip_grad_value_(parameters: Iterable[Any] | Any, clip_value: float, foreach
     limit = float(clip_value)
     for g in _grads(parameters):
         a = raw(g)
-        np.minimum(np.maximum(a, -limit, a), limit, a)
+        np.minimum(np.maximum(a, -limit, out=a), limit, out=a)
         g._v[0] += 1
 
 

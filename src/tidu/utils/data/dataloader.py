@@ -218,9 +218,11 @@ class DataLoader(Generic[T_co]):
         most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if self.num_workers and most is not None and self.num_workers > most:
             warnings.warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of "
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max "
+                "number of "
                 f"worker in current system is {most}, which is smaller than what this DataLoader is going to create. "
-                "Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
+                "Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower "
                 "the worker number to avoid potential slowness/freeze if necessary.",
                 stacklevel=3,
             )

@@ -1,0 +1,185 @@
+"""Files in PyTorch's format: what they keep, files that PyTorch wrote, and files that are broken or hostile."""
+
+import io
+import os
+import pickle
+import random
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+
+import tidu as torch
+from tidu import nn
+
+WRITTEN_BY_TORCH = Path(__file__).parent / "programs" / "written_by_torch.pt"
+
+
+def through(x, **options):
+    file = io.BytesIO()
+    torch.save(x, file)
+    file.seek(0)
+    return torch.load(file, **options)
+
+
+def archive(pickled):
+    """A file with a given pickle."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("archive/data.pkl", pickled)
+        z.writestr("archive/version", "3\n")
+    file.seek(0)
+    return file
+
+
+def test_a_file_that_pytorch_wrote():
+    got = torch.load(WRITTEN_BY_TORCH)
+    base = torch.arange(12.0).reshape(3, 4)
+    assert torch.equal(got["base"], base) and torch.equal(got["view"], base[1:, ::2])
+    assert got["base"].untyped_storage().data_ptr() == got["view"].untyped_storage().data_ptr()
+    assert got["turned"].stride() == (1, 4) and torch.equal(got["turned"], base.t())
+    assert isinstance(got["parameter"], nn.Parameter) and got["parameter"].requires_grad
+    assert got["bfloat16"].dtype is torch.bfloat16 and got["bfloat16"].tolist() == [1, 2]
+    assert got["others"] == [1, 2.5, None, True, "x", 1j, {1, 2}, torch.Size([1, 2]), torch.float64]
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    model.load_state_dict(got["model"])
+    optimizer = torch.optim.Adam(model.parameters())
+    optimizer.load_state_dict(got["optimizer"])
+    assert optimizer.state[model[0].weight]["step"].item() == 1
+
+
+def test_views_and_sharing_are_kept():
+    base = torch.arange(6.0).reshape(2, 3)
+    got = through({"a": base, "b": base[:, 1], "c": base.t()})
+    got["b"].fill_(9)
+    assert got["a"][:, 1].tolist() == [9, 9] and got["c"][1].tolist() == [9, 9]
+    again = through(got)  # memory that came from a file
+    again["b"].fill_(7)
+    assert again["a"][:, 1].tolist() == [7, 7]
+
+
+def test_a_state_keeps_its_metadata():
+    state = nn.BatchNorm1d(2).state_dict()
+    assert through(state)._metadata == state._metadata
+
+
+def test_whole_modules_need_trust():
+    with pytest.raises(pickle.UnpicklingError, match="Unsupported global: GLOBAL torch.nn.modules.linear.Linear"):
+        through(nn.Linear(2, 2))
+    got = through(nn.Linear(2, 2), weights_only=False)
+    assert isinstance(got, nn.Linear)
+    with torch.serialization.safe_globals([Kept]):
+        assert through(Kept(3)).x == 3
+    with pytest.raises(pickle.UnpicklingError):
+        through(Kept(3))
+
+
+class Kept:
+    def __init__(self, x):
+        self.x = x
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("pwned",)
+
+
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        pickle.dumps(Evil(), 2),
+        pickle.dumps({"weights": [Evil()]}, 4),
+        b"cposix\nsystem\n(S'mkdir pwned'\ntR.",
+        b"(S'mkdir pwned'\niposix\nsystem\n.",
+        b"ctorch\nTensor\nN}X\x03\x00\x00\x00addK\x01s\x86b.",  # a state for the class itself
+        b"cbuiltins\ngetattr\n(cbuiltins\ndict\nS'update'\ntR.",
+        b"ccollections\nOrderedDict\n)R(K\x01K\x02tb.",  # a state that is none
+        b"K\x01)R.",  # a call of a number
+        b"ctorch._utils\n_rebuild_tensor_v2\n(K\x01K\x00(K\x02t(K\x01t\x89NtR.",  # a storage that is none
+        b"\x80\x04\x97.",  # a buffer from nowhere
+        b"\x80\x02garbage",
+        b"",
+    ],
+)
+def test_nothing_of_a_hostile_file_is_carried_out(pickled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = dict(vars(torch.Tensor))
+    with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+        torch.load(archive(pickled))
+    assert os.listdir(tmp_path) == [] and dict(vars(torch.Tensor)) == before
+
+
+def test_a_window_that_reaches_outside_its_storage_is_refused():
+    def tensor_at(offset, size, stride):
+        t = torch.ones(4)
+        file = io.BytesIO()
+        torch.save(t, file)
+        with zipfile.ZipFile(file) as z:
+            text = z.read("archive/data.pkl")
+            assert text.count(b"K\x04\x85") == 1
+            text = text.replace(b"K\x00K\x04\x85", pickle.dumps(offset, 2)[2:-1] + pickle.dumps(size, 2)[2:-1])
+            text = text.replace(b"K\x01\x85", pickle.dumps(stride, 2)[2:-1])
+            out = io.BytesIO()
+            with zipfile.ZipFile(out, "w") as w:
+                for name in z.namelist():
+                    w.writestr(name, text if name.endswith("data.pkl") else z.read(name))
+        out.seek(0)
+        return out
+
+    for place in ((0, (5,), (1,)), (4, (1,), (1,)), (-1, (1,), (1,)), (0, (4,), (-1,)), (0, (1 << 40,), (1,))):
+        with pytest.raises((RuntimeError, ValueError, pickle.UnpicklingError)):
+            torch.load(tensor_at(*place))
+
+
+def test_broken_files_are_errors():
+    file = io.BytesIO()
+    torch.save({"w": torch.randn(50), "n": OrderedDict(a=1)}, file)
+    whole = file.getvalue()
+    for n in (0, 3, 50, len(whole) // 2, len(whole) - 3):
+        with pytest.raises((RuntimeError, EOFError)):
+            torch.load(io.BytesIO(whole[:n]))
+    flips = random.Random(0)
+    for _ in range(100):
+        broken = bytearray(whole)
+        for _ in range(3):
+            broken[flips.randrange(len(broken))] ^= 1 << flips.randrange(8)
+        try:
+            torch.load(io.BytesIO(bytes(broken)))
+        except (RuntimeError, pickle.UnpicklingError):
+            pass
+    with pytest.raises(RuntimeError, match="Invalid magic number"):
+        torch.load(io.BytesIO(b"something else"))
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "x.pt"
+    torch.save(torch.ones(2), path)
+
+    class Unwilling:
+        def __reduce__(self):
+            raise KeyError("no")
+
+    with pytest.raises(KeyError):
+        torch.save([torch.zeros(2), Unwilling()], path)
+    assert torch.load(path).tolist() == [1, 1] and os.listdir(tmp_path) == ["x.pt"]
+    with pytest.raises(RuntimeError, match="Parent directory .* does not exist"):
+        torch.save(1, tmp_path / "nowhere" / "x.pt")
+
+
+def test_storages_for_other_devices_need_a_map():
+    text = pickle.dumps(0)
+    assert text
+    file = io.BytesIO()
+    torch.save(torch.ones(2), file)
+    with zipfile.ZipFile(file) as z:
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as w:
+            for name in z.namelist():
+                data = z.read(name)
+                if name.endswith("data.pkl"):
+                    data = data.replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0")
+                w.writestr(name, data)
+    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device"):
+        torch.load(io.BytesIO(out.getvalue()))
+    assert torch.load(io.BytesIO(out.getvalue()), map_location="cpu").tolist() == [1, 1]
