@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.views import pointer, storage_of
+from ..core.strided import _overlaps
+from ..core.views import offset_in, pointer, storage_of, window
 
 
 def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
@@ -29,7 +30,7 @@ def empty_as(a: Any, dtype: Any = None) -> Any:
 
     A stride of 0 says nothing about the order; such a dimension stays where it is among the others.
     """
-    shape, strides = a.shape, a.strides
+    shape, strides = a.shape, [abs(s) for s in a.strides]
     order = list(range(a.ndim - 1, -1, -1))  # from the innermost dimension on
     for i in range(1, a.ndim):
         at = i
@@ -45,3 +46,30 @@ def empty_as(a: Any, dtype: Any = None) -> Any:
     outward = order[::-1]
     made = np.empty([shape[d] for d in outward], a.dtype if dtype is None else dtype)
     return made.transpose([outward.index(d) for d in range(a.ndim)])
+
+
+def repeats(a: Any) -> bool:
+    """Whether some elements of `a` are shown many times, as in what `expand` returns."""
+    return 0 in a.strides and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
+
+
+def copy_as(a: Any) -> Any:
+    """A copy that lies in memory as `a` does, if that is without gaps or overlaps; else as `empty_as` lays it out."""
+    if a.flags.c_contiguous:
+        return a.copy()
+    if not repeats(a):
+        return a.copy("K")
+    out = empty_as(a)
+    out[...] = a
+    return out
+
+
+def copy_with_gaps(a: Any) -> Any:
+    """A copy with the strides of `a`, gaps between its elements and all; of overlapping elements as `copy_as`."""
+    if a.flags.forc or not a.size or _overlaps(a.shape, a.strides):
+        return copy_as(a)
+    item = a.itemsize
+    steps = tuple(s // item for s in a.strides)
+    length = 1 + sum((n - 1) * s for n, s in zip(a.shape, steps, strict=True))
+    start = offset_in(a, storage_of(a))
+    return window(window(storage_of(a), (length,), (1,), start, a.dtype).copy(), a.shape, steps, 0)

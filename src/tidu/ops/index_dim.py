@@ -16,6 +16,7 @@ from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
 from ._indexed import indexed
 from ._names import numpy_names
+from ._strides import copy_as
 from ._write import write_part
 from .dims import expand
 from .gather import check_index, copied
@@ -370,7 +371,7 @@ def _fill_into(input: Any, dim: int, index: Any, value: Any) -> None:
 
 
 def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    out = input.copy("K")
+    out = copy_as(input)
     _fill_into(out, dim, index, value)
     return out
 

@@ -33,6 +33,7 @@ from ._keys import (
     tensors_only,
 )
 from ._positions import accumulate_at, nothing, numpy_key, refuse_index, take, taken_shape
+from ._strides import copy_as
 from ._write import write_part
 from .piecewise import checked_number
 from .shape import alias, reshape
@@ -182,7 +183,7 @@ index_adjoint = Op(
 
 
 def _index_put(input: Any, indices: Indices, values: Any, accumulate: bool = False) -> Any:
-    out = input.copy("K")
+    out = copy_as(input)
     put_into(out, indices, values, accumulate)
     return out
 

@@ -37,9 +37,9 @@ LN2 = float(np.log(2.0))
 def _fill_masked(input: Any, mask: Any, value: Any) -> Any:
     value = np.asarray(value).astype(input.dtype)
     if mask.shape == input.shape:
-        return pick(mask, value, input)
+        return np.ascontiguousarray(pick(mask, value, input)).reshape(input.shape)
     shape = broadcast_shapes(input.shape, mask.shape)
-    return np.where(mask, value, np.broadcast_to(input, shape))
+    return np.ascontiguousarray(np.where(mask, value, np.broadcast_to(input, shape))).reshape(shape)
 
 
 def _kept(g: Any, mask: Any, input_shape: Any) -> Any:

@@ -12,8 +12,9 @@ from ..core.tensor import Tensor, tensor_of
 from ..shapes import normalize_dim, normalize_dims
 from ._exact import exact_out
 from ._names import numpy_names
+from ._strides import copy_as
 from .dims import expand, unsqueeze
-from .shape import ints, named_ints, reshape, view
+from .shape import contiguous_clone, ints, named_ints, reshape, view
 from .windows import as_strided, diagonal, diagonal_backward
 
 __all__ = [
@@ -41,7 +42,7 @@ def _repeat(input: Any, repeats: Ints) -> Any:
     if any(n < 0 for n in sizes):
         bad = next(n for n in sizes if n < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {sizes}")
-    return np.tile(input, repeats) if repeats else input.copy()
+    return np.ascontiguousarray(np.tile(input, repeats)) if repeats else input.copy()
 
 
 def _unrepeat(g: Any, input_shape: Ints, repeats: Ints) -> Any:
@@ -89,6 +90,8 @@ def repeat_interleave(
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     d = normalize_dim(dim, len(input.shape))
+    if not input.shape and not isinstance(repeats, Tensor):
+        normalize_dim(d + 1, 0)
     n = input.shape[d] if input.shape else 1
     if isinstance(repeats, Tensor):
         _check_repeats(repeats)
@@ -114,9 +117,7 @@ def repeat_interleave(
     if not input.shape:
         input = reshape(input, (1,))
     wide = expand(unsqueeze(input, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
-    return view(
-        wide.contiguous() if repeats != 1 else wide.clone(), (*shape[:d], n * repeats, *shape[d + 1 :])
-    )
+    return view(contiguous_clone(wide), (*shape[:d], n * repeats, *shape[d + 1 :]))
 
 
 def _check_repeats(repeats: Tensor) -> None:
@@ -143,7 +144,7 @@ def _interleaved_indices(repeats: Any, output_size: int | None) -> Tensor:
 
 def _flip(input: Any, dims: Ints) -> Any:
     """The order along some dimensions reversed, as a copy. Source: torch.flip."""
-    return turned(input, normalize_dims(dims, input.ndim) if dims else ()).copy("K")
+    return copy_as(turned(input, normalize_dims(dims, input.ndim) if dims else ()))
 
 
 def turned(a: Any, dims: Ints) -> Any:
@@ -181,6 +182,8 @@ def flipud(input: Any) -> Any:
 def _roll(input: Any, shifts: Ints, dims: Ints) -> Any:
     if not shifts:
         raise RuntimeError("`shifts` required")
+    if not input.size and len(shifts) == 1 and len(dims) < 2:
+        return copy_as(input)
     if not dims and len(shifts) == 1:
         return _rolled(np.ascontiguousarray(input).reshape(-1), shifts[0], 0).reshape(input.shape)
     if len(shifts) != len(dims):
@@ -219,17 +222,17 @@ def _rot90(input: Any, k: int, dims: Ints) -> Any:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if input.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.ndim:
+    d0, d1 = normalize_dim(dims[0], input.ndim), normalize_dim(dims[1], input.ndim)
+    if d0 == d1:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    d0, d1 = normalize_dim(dims[0], input.ndim), normalize_dim(dims[1], input.ndim)
     k %= 4
     if k == 0:
         return input.copy("C")
     if k == 2:
-        return turned(input, (d0, d1)).copy("K")
-    return turned(input, (d1 if k == 1 else d0,)).copy().swapaxes(d0, d1)
+        return copy_as(turned(input, (d0, d1)))
+    return copy_as(turned(input, (d1 if k == 1 else d0,))).swapaxes(d0, d1)
 
 
 _rot90_op = linear("rot90", _rot90, lambda g, k, dims: _rot90_op(g, -k, dims), out_arg=False)

@@ -40,7 +40,7 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     if not input.ndim:
         return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
     if input.dtype.kind in "biu":
-        return np.add.accumulate(input, d, INT64 if dtype is None else dtype.np)
+        return np.ascontiguousarray(np.add.accumulate(input, d, INT64 if dtype is None else dtype.np))
     return _running_sum(input, d)
 
 

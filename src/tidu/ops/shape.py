@@ -272,6 +272,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     sizes = tuple(sizes)
     shape = tuple(input.shape)
     if not shape:
+        normalize_dim(dim, 0)
         raise RuntimeError(
             "unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions"
         )

@@ -12,6 +12,7 @@ from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._exact import apart_out, exact_out
 from ._names import numpy_names
+from ._strides import empty_as, repeats
 from .extremes import picked
 from .gather import gather, scatter_values
 
@@ -67,7 +68,7 @@ def _laid_out_like(a: Any, like: Any) -> Any:
     """The array with the order of dimensions in memory that another one has."""
     if like.flags.c_contiguous:
         return np.ascontiguousarray(a)
-    out = np.empty_like(like, dtype=a.dtype)
+    out = empty_as(like, a.dtype) if repeats(like) else np.empty_like(like, dtype=a.dtype)
     out[...] = a
     return out
 

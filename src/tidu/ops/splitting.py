@@ -173,6 +173,7 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 def _unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along a dimension, as views. Source: torch.unbind."""
     if not input.ndim:
+        normalize_dim(dim, 0)
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     d = normalize_dim(dim, input.ndim)
     if d == 0 and input.ndim > 1:

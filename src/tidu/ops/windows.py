@@ -21,7 +21,7 @@ from ..shapes import normalize_dim
 from ._exact import exact_out
 from ._names import numpy_names
 from ._relabel import relabel
-from ._strides import strided
+from ._strides import copy_with_gaps, strided
 from .shape import ints
 
 __all__ = [
@@ -282,7 +282,7 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
     names = [p.name for p in rest]
 
     def put(input: Any, src: Any, *args: Any) -> Any:
-        out = input.copy("K")
+        out = copy_with_gaps(input)
         part = cut(out, *args)
         if part.shape != src.shape:
             _check_src(src.shape, part.shape)
@@ -290,7 +290,7 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
         return out
 
     def clear(input: Any, *args: Any) -> Any:
-        out = np.array(input, order="C")
+        out = copy_with_gaps(input)
         cut(out, *args)[...] = 0
         return out
 
