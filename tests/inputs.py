@@ -218,6 +218,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     # shapes
     "view": lambda r: [(r(3, 4), (2, 6))],
     "reshape_copy": lambda r: [(r(3, 4), (2, 6))],
+    "_reshape_alias": lambda r: [(r(4, 3).T, (3, 2, 2))],
     "_unsafe_view": lambda r: [(r(3, 4), (2, 6))],
     "unsafe_view": lambda r: [(r(3, 4), (2, 6))],
     "contiguous_clone": lambda r: [(r(3, 4),)],
