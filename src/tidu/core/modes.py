@@ -161,6 +161,9 @@ class set_grad_enabled(_Mode):
     """Set recording on or off, at once; as a context manager, put it back on leaving. Source: torch.set_grad_enabled."""
 
     def __init__(self, mode: bool) -> None:
+        if mode.__class__ is not bool:
+            kind = type(mode).__name__
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {kind}")
         self.mode = mode
         self.prev = set_record(mode)
 
