@@ -151,7 +151,7 @@ def offset_in(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> int:
 
 def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[Any, ...]:
     """Sizes, strides and offset of `a` in `storage`, in elements."""
-    return a.shape, tuple(s // (a.itemsize or 1) for s in a.strides), offset_in(a, storage)
+    return a.shape, tuple(s // (a.itemsize or 1) for s in a.strides), offset_in(a, storage) if a.size else 0
 
 
 def window(

@@ -150,13 +150,14 @@ def pair_loss(
     partial_y: Callable[..., Any] | None | bool,
     kernel: str,
     extra: str = "",
+    wide: bool = True,
 ) -> Callable[..., Any]:
     """Declare a loss op(input, target, reduction[, extra]).
 
     `values(x, y[, extra])` are the elements before the reduction, `partial_x` and `partial_y` their derivatives,
     written
     over values; None for the second: minus the first; False:
-    no derivative. Shapes broadcast.
+    no derivative. Half precision is computed in float32 if `wide`. Shapes broadcast.
     """
     tail = [extra] if extra else []
     refuse = refusal("bic", kernel)
@@ -168,7 +169,7 @@ def pair_loss(
         dt = input.dtype
         if dt.kind not in "fV":
             refuse(name, dtypes.from_numpy(dt))
-        if dt.itemsize == 2:
+        if dt.itemsize == 2 and wide:
             return np.asarray(values(input.astype(np.float32), target.astype(np.float32), *args)).astype(dt)
         return values(input, target, *args)
 

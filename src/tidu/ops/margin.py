@@ -185,6 +185,7 @@ _soft_margin = pair_loss(
     lambda x, y: -y * sigmoid(-y * x),
     False,
     "log1p_cpu",
+    wide=False,
 )
 
 

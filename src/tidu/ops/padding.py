@@ -195,8 +195,6 @@ def _pad_circular(input: Value, pad: Ints) -> Value:
         size[d] += left + right
         if size[d] < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
-    if 0 in size:  # nothing to copy
-        return constant_pad_nd(input, pad)
     out = input.new_empty(tuple(size))
 
     place, kept = out, input
