@@ -15,3 +15,73 @@ def test_prints_what_pytorch_prints(name):
 
 def test_every_program_was_recorded():
     assert list(programs("anomaly")) == list(PRINTED)
+
+
+# ---- beyond PyTorch
+
+
+def noted(error):
+    return "\n".join(error.__notes__)
+
+
+def test_infinities_of_gradients():
+    x = torch.tensor([1.0, 0.0, 0.0], requires_grad=True)
+    y = x.sqrt().sum()
+    with torch.autograd.set_detect_anomaly(True, check_inf=True), pytest.warns(UserWarning, match="SqrtBackward0"):
+        with pytest.raises(RuntimeError, match="'SqrtBackward0' returned infinite values in its 0th output") as caught:
+            y.backward()
+    assert "2 of 3 values, of shape (3,), the first at index (1,)" in noted(caught.value)
+
+
+def test_results_are_looked_at_as_they_are_made():
+    x = torch.tensor([1.0, -1.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True, forward=True):
+        x.exp()
+        with pytest.raises(RuntimeError, match="'LogBackward0' made nan values in its 0th result") as caught:
+            x.log()
+        assert "1 of 2 values" in noted(caught.value) and "x.log()" in noted(caught.value)
+    with torch.autograd.set_detect_anomaly(True, forward=True, check_inf=True):
+        with pytest.raises(RuntimeError, match="made infinite values"):
+            (x * 0).log()
+    x.log()
+
+
+def test_zeros_are_masked():
+    x = torch.tensor([0.0, 4.0, -1.0], requires_grad=True)
+
+    def f():
+        return torch.where(x > 0, x.sqrt() / x, 0.0).sum() + torch.where(x > 0, x.log(), 0.0).sum()
+
+    (plain,) = torch.autograd.grad(f(), x)
+    assert plain.isnan().any()
+    with torch.autograd.masked_zeros():
+        (g,) = torch.autograd.grad(f(), x)
+        assert g.tolist() == [0, -0.0625 + 0.25, 0]
+        (g,) = torch.autograd.grad(f(), x, create_graph=True)
+        assert g.tolist() == [0, -0.0625 + 0.25, 0]
+        z = torch.zeros(3, requires_grad=True)
+        (z * z).sum().sqrt().backward()
+        assert z.grad.tolist() == [0, 0, 0]
+    (plain,) = torch.autograd.grad(f(), x)
+    assert plain.isnan().any()
+
+
+def test_the_error_of_a_write_names_both_lines():
+    torch.autograd.set_debug(True)
+    try:
+        x = torch.ones(3, requires_grad=True)
+        y = x * 2
+        z = y * y  # the op that keeps y
+        y.add_(1)  # the write
+        with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+            z.sum().backward()
+        notes = noted(caught.value)
+        assert "the op that keeps y" in notes and "# the write" in notes
+        w = torch.ones(3)
+        z = x * w  # keeps w
+        w.mul_(2)  # unrecorded
+        with pytest.raises(RuntimeError) as caught:
+            z.sum().backward()
+        assert "# keeps w" in noted(caught.value) and "# unrecorded" in noted(caught.value)
+    finally:
+        torch.autograd.set_debug(False)

@@ -26,6 +26,12 @@ def _is_gradient_edge(x: Any) -> bool:
     return isinstance(x, tuple) and hasattr(x, "node") and hasattr(x, "output_nr")
 
 
+def _identity(t: Tensor) -> Tensor:
+    import numpy as np
+
+    return tensor_of(np.eye(t.shape[0], dtype=t.dtype.np))
+
+
 def _ones_like(t: Tensor) -> Tensor:
     import numpy as np
 
@@ -204,6 +210,8 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    *,
+    per_sample: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of `outputs` with respect to `inputs`, as a tuple; `.grad` is left alone.
 
@@ -211,10 +219,22 @@ def grad(
         outputs, inputs: a tensor or a sequence of them; grad_outputs: the weights, see `backward`;
         allow_unused: give None for an input that the outputs do not depend on, instead of an error;
         is_grads_batched: the weights have a leading batch dimension, and so has what is returned;
-        materialize_grads: zeros instead of None.
+        materialize_grads: zeros instead of None;
+        per_sample: the one output is a vector of losses, and what is returned has a leading dimension along it: the
+        gradient of each loss, by one backward pass. Not in PyTorch.
+
+    >>> import tidu as torch
+    >>> x, w = torch.tensor([[1., 2.], [3., 4.]]), torch.ones(2, requires_grad=True)
+    >>> torch.autograd.grad((x @ w) ** 2, w, per_sample=True)
+    (tensor([[ 6., 12.],
+            [42., 56.]]),)
 
     Source: torch.autograd.grad.
     """
+    if per_sample:
+        if not isinstance(outputs, Tensor) or outputs.ndim != 1 or grad_outputs is not None or is_grads_batched:
+            raise ValueError("per_sample=True is for one output, a vector of losses, without grad_outputs")
+        grad_outputs, is_grads_batched = _identity(outputs), True
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     if allow_unused is None:

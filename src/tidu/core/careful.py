@@ -17,8 +17,10 @@ from .tensor import Tensor, tensor_of
 
 def recorded(node: Any, outs: Sequence[Tensor]) -> None:
     """What a new node needs in a careful mode: where it was made, and its saved values packed by hooks."""
-    if state.anomaly:
+    if state.anomaly or state.debug:
         trace(node)
+    if state.check_forward:
+        check_results(node, outs)
     if state.saved_hooks:
         pack_saved(node)
 
@@ -32,7 +34,8 @@ _running = _Running()
 
 def trace(node: Any) -> None:
     """Note where a node is made, and the node whose backward makes it."""
-    node.metadata["traceback_"] = traceback.format_list(traceback.extract_stack(sys._getframe(2)))
+    lines = here() if state.debug else traceback.format_list(traceback.extract_stack(sys._getframe(2)))
+    node.metadata["traceback_"] = lines
     if _running.node is not None:
         node.metadata["parent_"] = _running.node
 
@@ -96,24 +99,128 @@ def pack_saved(node: Any) -> None:
     node.versions = [(k, [0], 0, None) for k in packed]
 
 
-def apply_with_anomaly(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-    """Run a node, and raise if a cotangent that it makes is NaN."""
+def apply_node(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+    """Run a node where somebody watches: a profiler, anomaly mode, or `masked_zeros`."""
     outer, _running.node = _running.node, node
     try:
-        cots = node.apply(g, edges, raw)
+        cots = node.apply(g, edges, raw) if state.timer is None else _timed(node, g, edges, raw)
+        if state.masked:
+            cots = _masked(g, cots)
     except Exception as e:
-        _show_forward(node, e)
+        if state.anomaly:
+            _show_forward(node, e)
         raise
     finally:
         _running.node = outer
-    if state.check_nan:
-        for k, (e, c) in enumerate(zip(edges, cots, strict=False)):
-            a = c._a if isinstance(c, Tensor) else c
-            if e is not None and a is not None and np.isnan(np.sum(a)) and np.isnan(a).any():
-                error = RuntimeError(f"Function '{node.name()}' returned nan values in its {k}th output.")
-                _show_forward(node, error)
-                raise error
+    if state.anomaly and state.check_nan:
+        _check_cotangents(node, g, edges, cots)
     return cots
+
+
+def _timed(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+    with state.timer(f"autograd::engine::evaluate_function: {node.name()}"), state.timer(node.name()):
+        return node.apply(g, edges, raw)
+
+
+def _masked(g: Any, cots: Sequence[Any]) -> Sequence[Any]:
+    """Zero where a product of zero and infinity made NaN of a cotangent that was none."""
+    if type(g) is list:
+        return cots
+    made = []
+    for c in cots:
+        if c is not None and tuple(c.shape) == tuple(g.shape):
+            a, b = getattr(c, "_a", c), getattr(g, "_a", g)
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+                wrong = np.isnan(a) & ((b == 0) | np.isinf(b))
+                if wrong.any():
+                    c = np.where(wrong, a.dtype.type(0), a) if c is a else c.masked_fill(tensor_of(wrong), 0)
+        made.append(c)
+    return made
+
+
+def _check_cotangents(node: Node, g: Any, edges: Sequence[Any], cots: Sequence[Any]) -> None:
+    """Raise if a cotangent that a node made is NaN (or infinite, where that is asked for)."""
+    for k, (e, c) in enumerate(zip(edges, cots, strict=False)):
+        a = getattr(c, "_a", c)
+        if e is None or not isinstance(a, np.ndarray):
+            continue
+        wrong = _wrong(a)
+        if wrong is None:
+            continue
+        error = RuntimeError(f"Function '{node.name()}' returned {_kind(a, wrong)} values in its {k}th output.")
+        error.add_note(f"  note: {_places(a, wrong)}; the cotangent that it was given: {_summary(g)}.")
+        _show_forward(node, error)
+        raise error
+
+
+def _wrong(a: Any) -> Any:
+    """Where an array is NaN (or infinite), None if nowhere."""
+    if a.dtype.kind not in "fcV" or np.isfinite(np.sum(a)):
+        return None
+    wrong = ~np.isfinite(a) if state.check_inf else np.isnan(a)
+    return wrong if wrong.any() else None
+
+
+def _kind(a: Any, wrong: Any) -> str:
+    return "nan" if np.isnan(a).any() else "infinite"
+
+
+def _places(a: Any, wrong: Any) -> str:
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(wrong.sum())} of {a.size} values, of shape {a.shape}, the first at index {first}"
+
+
+def _summary(g: Any) -> str:
+    parts = []
+    for v in g if isinstance(g, (list, tuple)) else [g]:
+        a = getattr(v, "_a", v)
+        if isinstance(a, np.ndarray) and a.size and a.dtype.kind in "fiub":
+            parts.append(f"shape {a.shape}, from {a.min():g} to {a.max():g}")
+        elif isinstance(a, np.ndarray):
+            parts.append(f"shape {a.shape}")
+    return "; ".join(parts) or "none"
+
+
+def check_results(node: Any, outs: Sequence[Tensor]) -> None:
+    """Raise if an op made a value that is NaN (or infinite) of values that were not."""
+    for k, o in enumerate(outs):
+        a = getattr(o, "_a", None)
+        wrong = None if a is None else _wrong(a)
+        if wrong is None:
+            continue
+        error = RuntimeError(f"Function '{node.name()}' made {_kind(a, wrong)} values in its {k}th result.")
+        given = [v for s in node.saved or () for v in (s if isinstance(s, list) else [s])]
+        error.add_note(f"  note: {_places(a, wrong)}; made of: {_summary(given)}; called at\n{''.join(here())}")
+        raise error
+
+
+# ------------------------------------------------------------------ who wrote
+
+_writes: dict[int, tuple[Any, dict[int, list[str]]]] = {}  # id of a version cell -> it, and where it was moved
+
+
+def here() -> list[str]:
+    """Where the program is, without the library's own lines."""
+    inside = __name__.rpartition(".core")[0].replace(".", "/")
+    return [
+        line for line in traceback.format_list(traceback.extract_stack(sys._getframe(1)))
+        if f"/{inside}/" not in line.partition(",")[0]
+    ]  # fmt: skip
+
+
+def note_write(cell: list[int]) -> None:
+    """Note where memory is written, for the error of who needs what was there."""
+    _writes.setdefault(id(cell), (cell, {}))[1][cell[0]] = here()[-1:]
+
+
+def writes_since(cell: list[int], version: int) -> list[str]:
+    """Where the writes were that moved a version, as far as noted."""
+    _, seen = _writes.get(id(cell), (None, {}))
+    return [line for v, lines in sorted(seen.items()) if v > version for line in lines]
+
+
+def forget_writes() -> None:
+    _writes.clear()
 
 
 def _show_forward(node: Node, error: BaseException) -> None:

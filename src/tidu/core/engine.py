@@ -144,7 +144,7 @@ class Run:
         grads, raw, keep, owned = self.grads, self.raw, self.keep, self.owned
         pop, get, pending = grads.pop, grads.get, self.pending
         ways, watched = self.ways, self.watched
-        simple = not state.anomaly
+        simple = not state.watched
         for node in order:
             g = pop(node, None)
             if g is not None and (node._hooks is not None or (watched and node in watched)):
@@ -204,9 +204,9 @@ class Run:
         return ready
 
     def apply_carefully(self, node: Node, g: Any, edges: Sequence[Any]) -> Sequence[Any]:
-        from .careful import apply_with_anomaly
+        from .careful import apply_node
 
-        return apply_with_anomaly(node, g, edges, self.raw)
+        return apply_node(node, g, edges, self.raw)
 
     # ---------------------------------------------------------------- cotangents
 

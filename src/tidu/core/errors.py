@@ -77,6 +77,12 @@ def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> Run
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     )
+    if state.debug:
+        from .careful import writes_since
+
+        saved_at = node.metadata.get("traceback_", ["  (not noted)\n"])[-1]
+        written = "".join(writes_since(cell, expected)) or "  (not noted)\n"
+        error.add_note(f"  note: {node.name()} kept it at\n{saved_at}  and it was written at\n{written}")
     return explain(
         error,
         f"{node.name()} kept this tensor to compute its gradient, and an in-place operation (x += ..., x[...] = ..., "

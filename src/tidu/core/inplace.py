@@ -18,7 +18,7 @@ from ..arrays.threads import BIG, blocked
 from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
-from .modes import state
+from .modes import CAREFUL, state
 from .node import Node, next_seq
 from .op import REGISTRY, Op
 from .promote import result_type, scalar_of
@@ -154,7 +154,7 @@ def spread(kernel: Callable[..., Any], a: np.ndarray[Any, Any], *others: np.ndar
 def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
     """Whether a write into an array of a real floating type, each element its own memory, goes unrecorded."""
     dt = a.dtype
-    if (dt is not F32 and dt is not F64) or not a.flags.c_contiguous:
+    if (dt is not F32 and dt is not F64) or not a.flags.c_contiguous or state.record is CAREFUL:
         return False
     view = x._view
     if state.grad and ((x._node if view is None else view[2] is not DEFAULT or live_node(x)) is not None):
@@ -192,6 +192,8 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     if not (wants and state.grad and op.differentiable and x.dtype.category >= dtypes.FLOATING):
         write(a, result)
         x._v[0] += 1
+        if state.debug:
+            note(x)
         if wants and state.grad and not op.differentiable:
             detach_history(x)
         return x
@@ -328,8 +330,17 @@ def detach_history(x: Tensor) -> None:
 # ------------------------------------------------------------------ history
 
 
+def note(x: Tensor) -> None:
+    """Note the line that writes."""
+    from .careful import note_write
+
+    note_write(x._v)
+
+
 def rebase(x: Tensor, node: Any) -> None:
     """Make `node`, whose first edge leads to what `x` was, the history of `x`."""
+    if state.debug:
+        note(x)
     old = x._node
     if x._view is None:
         x._node = node

@@ -24,6 +24,12 @@ class _State(threading.local):
     inference: bool = False
     anomaly: bool = False
     check_nan: bool = True
+    check_inf: bool = False
+    check_forward: bool = False  # whether anomaly mode looks at results too
+    debug: bool = False  # whether lines are noted for the errors of writes
+    masked: bool = False  # whether zero times infinity is zero in backward
+    timer: Any = None  # what a profiler makes of a name: a context manager
+    watched: bool = False  # whether any of these wants to see nodes run
     saved_hooks: tuple[Any, ...] = ()
     interpreters: int = 0  # transforms at work (forward mode, vmap)
     torch_function: bool = True  # whether subclasses override functions
@@ -35,7 +41,8 @@ class _State(threading.local):
         np.seterr(all="ignore")
 
     def refresh(self) -> None:
-        if self.inference or self.anomaly or self.saved_hooks:
+        self.watched = self.anomaly or self.masked or self.timer is not None
+        if self.inference or self.anomaly or self.saved_hooks or self.debug:
             self.record = CAREFUL
         else:
             self.record = self.grad

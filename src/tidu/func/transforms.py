@@ -29,17 +29,28 @@ __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "line
 # ------------------------------------------------------------------ values of any kind
 
 
-def fresh(x: Any) -> Any:
+class Stage:
+    """Whether the function of a transform is running: its leaves are nobody's concern afterwards."""
+
+    __slots__ = ("running",)
+
+    def __init__(self) -> None:
+        self.running = True
+
+
+def fresh(x: Any, stage: Stage | None = None) -> Any:
     """The same value where the function to be differentiated begins: its own leaf, or tracked through to what surrounds."""
     if not isinstance(x, Tensor):
         return x
     if isinstance(x, Dual):
-        return forward.make_dual(fresh(x.primal), x.tangent, x.level)
+        return forward.make_dual(fresh(x.primal, stage), x.tangent, x.level)
     if isinstance(x, Batched):
-        return wrap(fresh(x.value), x.level)
+        return wrap(fresh(x.value, stage), x.level)
     if x.requires_grad:
         return x.view_as(x)  # type: ignore[attr-defined]
-    return x.detach().requires_grad_()  # type: ignore[attr-defined]
+    leaf = x.detach().requires_grad_()  # type: ignore[attr-defined]
+    leaf.stage_ = stage
+    return leaf
 
 
 def batch_levels(values: Sequence[Any]) -> dict[int, int]:
@@ -78,12 +89,16 @@ def called(
     """Fresh inputs made of `leaves`, and `run` of them. Inputs get the batch dimensions of everything they meet: of the
     other arguments, and, found by running once, of what the function closes over."""
     batches = batch_levels([*leaves, *others])
-    ins = [fresh(spread(x, batches)) for x in leaves]
-    out = run(ins)
-    met = batch_levels([o for o in tree_flatten(out)[0] if isinstance(o, Tensor)])
-    if set(met) - set(batches):
-        ins = [fresh(spread(x, {**batches, **met})) for x in leaves]
+    stage = Stage()
+    try:
+        ins = [fresh(spread(x, batches), stage) for x in leaves]
         out = run(ins)
+        met = batch_levels([o for o in tree_flatten(out)[0] if isinstance(o, Tensor)])
+        if set(met) - set(batches):
+            ins = [fresh(spread(x, {**batches, **met}), stage) for x in leaves]
+            out = run(ins)
+    finally:
+        stage.running = False
     return ins, out
 
 
@@ -189,7 +204,8 @@ def surrounded(outs: Sequence[Any], ins: Sequence[Any]) -> bool:
             if e is None:
                 continue
             if e.EDGE == LEAF:
-                if id(e) not in mine:
+                stage = e.__dict__.get("stage_")
+                if id(e) not in mine and (stage is None or stage.running):
                     return True
             else:
                 stack.append(e.owner)

@@ -1,0 +1,110 @@
+"""What torch.func has not in PyTorch: products, series, implicit and sparse derivatives, gradients of samples."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tidu as torch
+from tidu.func import grad, hessian, hvp, implicit, jacfwd, jacrev, jvp, taylor, vmap
+
+
+def f64(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_hvp():
+    def f(x):
+        return (x**3).prod() + x.sin().sum()
+
+    x, v = f64(1.0, 2.0, 0.5), f64(0.3, -1.0, 2.0)
+    assert np.allclose(hvp(f, x, v).numpy(), (hessian(f)(x) @ v).numpy(), atol=1e-12)
+
+    def g(a, b):
+        return (a * a * b).sum()
+
+    got = hvp(g, (x, v), (v, x))
+    h = hessian(g, argnums=(0, 1))(x, v)
+    for i in range(2):
+        assert np.allclose(got[i].numpy(), (h[i][0] @ v + h[i][1] @ x).numpy(), atol=1e-12)
+
+
+def test_taylor():
+    x, v = f64(0.4), f64(1.5)
+    got = taylor(lambda x: torch.sin(x) * torch.exp(x), x, v, 6)
+    t = 0.05
+    value = sum(c.item() * t**k for k, c in enumerate(got))
+    at = 0.4 + 1.5 * t
+    assert len(got) == 7 and abs(value - math.sin(at) * math.exp(at)) < 1e-9
+    assert [c.item() for c in taylor(lambda x: x**2, f64(3.0), f64(1.0), 3)] == [9, 6, 1, 0]
+    g = grad(lambda x: taylor(torch.exp, x, v, 2)[2].sum())(x)
+    assert abs(g.item() - math.exp(0.4) * 1.5**2 / 2) < 1e-12
+
+
+def cube_root(a):
+    return np.cbrt(a.numpy())
+
+
+def test_implicit_derivatives_of_any_order():
+    root = implicit(cube_root, lambda x, a: x**3 - a, order=4)
+    a = f64(2.0, 5.0)
+    assert np.allclose(root(a).numpy(), np.cbrt([2, 5]), atol=1e-14)
+    f = lambda a: root(a)[0]  # noqa: E731
+    exact = [1 / 3, -2 / 9, 10 / 27, -80 / 81]
+    g = f
+    for k, c in enumerate(exact, 1):
+        g = grad(g) if k == 1 else grad(lambda a, g=g: g(a)[0])
+        assert abs(g(a)[0].item() - c * 2 ** (1 / 3 - k)) < 1e-8, k
+    assert np.allclose(jacfwd(root)(a).numpy(), jacrev(root)(a).numpy(), atol=1e-12)
+    leaf = a.clone().requires_grad_()
+    root(leaf).sum().backward()
+    assert np.allclose(leaf.grad.numpy(), 1 / (3 * np.cbrt(a.numpy()) ** 2), atol=1e-12)
+    assert np.allclose(jvp(root, (a,), (f64(1.0, 0.0),))[1].numpy(), [1 / (3 * 2 ** (2 / 3)), 0])
+
+
+def test_implicit_minimum_and_linear_system():
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def objective(x, c):
+        return ((x - c) ** 2).sum() + (x**4).sum() / 4
+
+    def minimum(c):
+        best = optimize.minimize(lambda x: float(objective(torch.tensor(x), c)), np.zeros(2), tol=1e-12)
+        return best.x
+
+    solve = implicit(minimum, grad(objective))
+    c = f64(1.0, -0.5)
+    x = solve(c)
+    expected = 2 / (2 + 3 * x.numpy() ** 2)  # of 2 (x - c) + x^3 = 0
+    assert np.allclose(jacrev(solve)(c).numpy(), np.diag(expected), atol=1e-8)
+
+    a, b = f64(2.0, 1.0, 1.0, 3.0).view(2, 2), f64(1.0, 2.0)
+    linear = implicit(lambda a, b: np.linalg.solve(a.numpy(), b.numpy()), lambda x, a, b: a @ x - b)
+    for k in range(2):
+        got = jacrev(linear, argnums=k)(a, b)
+        assert np.allclose(got.numpy(), jacrev(torch.linalg.solve, argnums=k)(a, b).numpy(), atol=1e-12)
+    with pytest.raises(ValueError, match="shape of the solution"):
+        implicit(lambda a: a, lambda x, a: (x - a).sum())(b)
+
+
+def test_implicit_under_vmap_runs_the_samples():
+    root = implicit(cube_root, lambda x, a: x**3 - a)
+    a = f64(1.0, 8.0, 27.0)
+    with pytest.warns(UserWarning, match="one by one"):
+        got = vmap(grad(root))(a)
+    assert np.allclose(got.numpy(), [1 / 3, 1 / 12, 1 / 27])
+
+
+def test_gradients_of_samples_on_an_ordinary_graph():
+    w = torch.tensor(np.random.default_rng(0).standard_normal((3, 2)), requires_grad=True)
+    b = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    x = torch.tensor(np.random.default_rng(1).standard_normal((5, 3)))
+    losses = torch.tanh(x @ w + b).square().sum(1)
+    got = torch.autograd.grad(losses, (w, b), per_sample=True, retain_graph=True)
+    assert got[0].shape == (5, 3, 2) and got[1].shape == (5, 2)
+    for i in range(5):
+        one = torch.autograd.grad(losses[i], (w, b), retain_graph=True)
+        assert all(np.allclose(g[i].numpy(), o.numpy()) for g, o in zip(got, one))
+    for bad in (losses.sum(), [losses]):
+        with pytest.raises(ValueError, match="vector of losses"):
+            torch.autograd.grad(bad, w, per_sample=True)
