@@ -11,7 +11,8 @@ from .bridge import Side
 
 OPTIMISERS: dict[str, dict[str, Any]] = {
     "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True}, "Adam": {"lr": 0.01, "amsgrad": True}, "AdamW": {"lr": 0.01},
-    "NAdam": {"lr": 0.01}, "RAdam": {"lr": 0.01}, "Adamax": {"lr": 0.01}, "Adagrad": {"lr": 0.1}, "Adadelta": {"lr": 1.0},
+    "NAdam": {"lr": 0.01}, "RAdam": {"lr": 0.01}, "Adamax": {"lr": 0.01}, "Adagrad": {"lr": 0.1},
+    "Adadelta": {"lr": 1.0},
     "RMSprop": {"lr": 0.001, "momentum": 0.5, "centered": True}, "Rprop": {"lr": 0.01}, "ASGD": {"lr": 0.1, "t0": 3},
 }  # fmt: skip
 

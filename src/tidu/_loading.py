@@ -262,7 +262,7 @@ def _load_zip(file: Any, map_location: Any, weights_only: bool) -> Any:
                 return archive.read(f"{root}/{name}")
             except KeyError:
                 raise _corrupted(f"file not found: {root}/{name}") from None
-            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as e:
+            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as e:
                 raise _corrupted(f"{name}: {e}") from None
 
         kind = _SafeUnpickler if weights_only else _Unpickler

@@ -291,7 +291,8 @@ def _op(mode: str, forward: Any, grads: Any) -> Op:
         vjp = other_rule
     return Op(
         mode.lower() + "_layer", forward, vjp=vjp, tensors=inputs,
-        node=f"{mode.title().replace('_', '')}LayerBackward0", outputs=3, nondiff=(2,) if lstm else (1, 2), register=False,
+        node=f"{mode.title().replace('_', '')}LayerBackward0", outputs=3, nondiff=(2,) if lstm else (1, 2),
+        register=False,
     )  # fmt: skip
 
 

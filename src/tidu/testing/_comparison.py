@@ -55,8 +55,7 @@ def _tolerances(names: Sequence[str], rtol: float | None, atol: float | None, pl
 
 
 def _mismatch(what: str, extra: str, diffs: Any, rtol: float, atol: float) -> str:
-    """The words for values that differ; `diffs` are the (absolute, relative) difference, each with its index or "
-    "None."""
+    """The words for values that differ; `diffs`: the absolute and the relative difference, each with its index."""
     equal = rtol == 0 and atol == 0
     lines = [f"{what} are not {'equal' if equal else 'close'}!", "", extra]
     for word, (diff, index), tolerance in zip(("absolute", "relative"), diffs, (atol, rtol), strict=True):

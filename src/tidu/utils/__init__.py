@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 _MODULES = frozenset(
-    "_pytree backcompat bundled_inputs checkpoint collect_env cpp_extension data deterministic dlpack hooks mobile_optimizer "
-    "model_zoo tensorboard throughput_benchmark weak".split()
+    "_pytree checkpoint data dlpack hooks tensorboard".split()
 )
 
 

@@ -137,7 +137,9 @@ def _through(args: Any, hang: Callable[[Any], Any]) -> tuple[Any, list[int] | No
     outs = BackwardHookFunction.apply(*[args[i] for i in places])
     nodes = [t.grad_fn for t in outs if t.grad_fn is not None]
     if not nodes:
-        raise RuntimeError("Error while setting up backward hooks. Please open an issue with a code sample to reproduce this.")
+        raise RuntimeError(
+            "Error while setting up backward hooks. Please open an issue with a code sample to reproduce this."
+        )
     hang(nodes[0])
     full = list(args)
     for i, t in zip(places, outs, strict=True):

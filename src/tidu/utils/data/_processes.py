@@ -12,8 +12,9 @@ from .dataloader import _BaseDataLoaderIter, _DatasetKind
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Hands out tasks (a number and an index) to the workers in turn, `prefetch_factor` to each ahead of time, and gives
-    the results in the order of their numbers, or (not `in_order`) as they come."""
+    """Hands out tasks (a number and an index) to the workers in turn, `prefetch_factor` to each ahead of time.
+
+    Gives the results in the order of their numbers, or (not `in_order`) as they come."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
