@@ -13,6 +13,7 @@ from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import Number, number
 from ..core.tensor import Tensor, tensor_of
+from ..dtypes import FLOATING, INTEGRAL
 from ..shapes import broadcast_shapes
 from .arithmetic import zeros
 from .conversion import cast_array
@@ -155,6 +156,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
             raise TypeError(
                 f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
             )
+        if isinstance(src, complex) and self.dtype.category in (INTEGRAL, FLOATING):
+            src = src.real
         src = tensor_of(number(src, self.dtype))
     if src is self:
         return self

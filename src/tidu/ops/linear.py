@@ -201,8 +201,10 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) ->
 
     **Raises** RuntimeError where sizes do not agree. Source: torch.bilinear.
     """
-    if bias is not None and bias.dtype != input1.dtype:
-        raise RuntimeError(f"All tensors must have the same dtype, got input1: {c_word(input1.dtype)}")
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    if any(v is not None and v.dtype != input1.dtype for v in given.values()):
+        got = ", ".join(f"{k}: {c_word(v.dtype)}" for k, v in given.items() if v is not None)
+        raise RuntimeError(f"All tensors must have the same dtype, got {got}")
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for i in range(input1.ndim - 1):

@@ -95,10 +95,10 @@ def _batches(input: Any, mat2: Any, kernel: str) -> Any:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {list(mat2.shape[:2])}."
         )
+    _no_bool(input, kernel)
     if input.dtype != mat2.dtype:
         x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, mat2))
         raise RuntimeError(f"expected scalar type {x} but found {y}")
-    _no_bool(input, kernel)
     return _multiply(input, mat2)
 
 

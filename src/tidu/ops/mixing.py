@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG
-from ..core.elementwise import ONE, elementwise
+from ..core.elementwise import ONE, elementwise, kind_of
 from ..core.errors import invalid_combination
 from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
@@ -114,7 +114,7 @@ def _is_one(value: Any) -> bool:
 
 
 def _no_integers(name: str, d: Any, values: list[Any]) -> None:
-    if d.category < dtypes.FLOATING:
+    if d.category < dtypes.FLOATING or (len(values) > 2 and all(kind_of(v) in "biu" for v in values[1:3])):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
             "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "

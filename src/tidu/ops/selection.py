@@ -186,6 +186,8 @@ def _real(word: str) -> Policy:
     no_complex = "clamp is not supported for complex types" if clamps else word
 
     def check(name: str, d: Any, values: list[Any]) -> None:
+        if clamps and d.category == dtypes.COMPLEX and kind_of(values[0]) != "c":  # only the bounds are
+            refusal("c", word if all(v is not None for v in values) else "maximum_cpu")(name, d)
         refusal("c", no_complex)(name, d)
         if clamps:
             refusal("b", word)(name, d)

@@ -363,6 +363,14 @@ _dist = Op(
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of input - other. Source: torch.dist."""
+    if input.dtype is not other.dtype or input.dtype.category < dtypes.FLOATING:
+        difference = input - other
+        if difference.dtype.category < dtypes.FLOATING:
+            raise RuntimeError(
+                "norm(): input dtype should be either floating point or complex. Got "
+                f"{str(difference.dtype.legacy)} instead."
+            )
+        input, other = input.to(difference.dtype), other.to(difference.dtype)
     return _dist.call(input, other, float(p))
 
 
