@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..core.modes import state
 from ..core.subclass import overrides
-from ..core.tensor import Inference, Tensor, new
+from ..core.tensor import Inference, Tensor, new, raw
 from ..devices import CPU, check_cpu, device
 from ..dtypes import dtype
 
@@ -44,7 +44,7 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
 def want_grad(t: Tensor, on: Any) -> None:
     if on is not True:
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(on).__name__}")
-    if dtypes.from_numpy(t._a.dtype).category < dtypes.FLOATING:
+    if dtypes.from_numpy(raw(t).dtype).category < dtypes.FLOATING:  # raw: a function mode hides the array
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t._node = True
 
