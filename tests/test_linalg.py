@@ -288,3 +288,33 @@ def test_the_error_survives_a_pickle() -> None:
         L.inv(torch.zeros(2, 2))
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is L.LinAlgError and str(again) == str(caught.value) and type(again).__name__ == "_LinAlgError"
+
+
+def test_arguments_go_by_pytorchs_names() -> None:
+    a = torch.eye(3)
+    assert close(L.cholesky(input=a), a) and close(L.lstsq(input=a, b=a).solution, a) and L.norm(input=a, ord=1) == 1
+    for call, words in (
+        (lambda: L.inv(), 'linalg_inv() missing 1 required positional arguments: "A"'),
+        (lambda: L.eigh(a, 1), "linalg_eigh(): argument 'UPLO' (position 2) must be str, not int"),
+        (lambda: L.det([1.0]), "linalg_det(): argument 'A' (position 1) must be Tensor, not list"),
+        (lambda: L.svd(a, foo=1), "linalg_svd() got an unexpected keyword argument 'foo'"),
+        (lambda: torch.fft.fft(a, "a"), "fft_fft(): argument 'n' (position 2) must be int, not str"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == words
+
+
+def test_subclasses_see_the_functions() -> None:
+    seen = []
+
+    class Watched(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    a = torch.eye(3).as_subclass(Watched)
+    assert type(L.inv(a)) is Watched and type(torch.fft.rfft2(a)) is Watched
+    assert type(L.solve(torch.eye(3), a)) is Watched
+    assert seen == ["linalg_inv", "fft_rfft2", "linalg_solve"]

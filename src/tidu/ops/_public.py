@@ -1,0 +1,137 @@
+"""The functions of torch.linalg and torch.fft as their namespaces give them out.
+
+`public` makes of a family's function the one that programs see: with PyTorch's name for it (`linalg_inv`), PyTorch's
+names for its arguments, its words for wrong ones, and open to classes and modes that override functions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..core.modes import state
+from ..core.parameters import parameters_of
+from ..core.subclass import call_overridden, wants_override
+from ..core.tensor import Tensor
+from ._arguments import parsed, refusal
+from ._signatures import SIGNATURES
+
+_OUT, _OUTS = "Tensor out = None", "tuple of Tensors out = None"
+_NORM = "tuple of ints dim = {}, bool keepdim = False, *, torch.dtype dtype = None, " + _OUT
+_TOLERANCE = "*, {0} atol = None, {0} rtol = None, bool hermitian = False, " + _OUT
+_OPTIONS = (
+    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
+    "bool requires_grad = False"
+)
+
+# By function: its signatures, in PyTorch's notation.
+LINALG: dict[str, tuple[str, ...]] = {
+    "cholesky": (f"Tensor input, *, bool upper = False, {_OUT}",),
+    "cholesky_ex": (f"Tensor input, *, bool upper = False, bool check_errors = False, {_OUTS}",),
+    "cond": (f"Tensor input, Number p = None, *, {_OUT}", f"Tensor input, str p, *, {_OUT}"),
+    "cross": (f"Tensor input, Tensor other, *, int dim = -1, {_OUT}",),
+    "det": (f"Tensor A, *, {_OUT}",),
+    "diagonal": ("Tensor A, *, int offset = 0, int dim1 = -2, int dim2 = -1",),
+    "eig": (f"Tensor input, *, {_OUTS}",),
+    "eigh": (f'Tensor input, str UPLO = "L", *, {_OUTS}',),
+    "eigvals": (f"Tensor input, *, {_OUT}",),
+    "eigvalsh": (f'Tensor input, str UPLO = "L", *, {_OUT}',),
+    "householder_product": (f"Tensor input, Tensor tau, *, {_OUT}",),
+    "inv": (f"Tensor A, *, {_OUT}",),
+    "inv_ex": (f"Tensor A, *, bool check_errors = False, {_OUTS}",),
+    "ldl_factor": (f"Tensor input, *, bool hermitian = False, {_OUTS}",),
+    "ldl_factor_ex": (f"Tensor input, *, bool hermitian = False, bool check_errors = False, {_OUTS}",),
+    "ldl_solve": (f"Tensor LD, Tensor pivots, Tensor B, *, bool hermitian = False, {_OUT}",),
+    "lstsq": (f"Tensor input, Tensor b, float rcond = None, *, str driver = None, {_OUTS}",),
+    "lu": (f"Tensor A, *, bool pivot = True, {_OUTS}",),
+    "lu_factor": (f"Tensor A, *, bool pivot = True, {_OUTS}",),
+    "lu_factor_ex": (f"Tensor A, *, bool pivot = True, bool check_errors = False, {_OUTS}",),
+    "lu_solve": (f"Tensor LU, Tensor pivots, Tensor B, *, bool left = True, bool adjoint = False, {_OUT}",),
+    "matmul": (f"Tensor input, Tensor other, *, {_OUT}",),
+    "matrix_exp": ("Tensor input",),
+    "matrix_norm": (
+        f"Tensor input, Number ord, {_NORM.format('{-2,-1}')}",
+        f'Tensor input, str ord = "fro", {_NORM.format("{-2,-1}")}',
+    ),
+    "matrix_power": (f"Tensor input, int n, *, {_OUT}",),
+    "matrix_rank": (
+        f"Tensor input, {_TOLERANCE.format('Tensor')}",
+        f"Tensor input, {_TOLERANCE.format('float')}",
+        f"Tensor input, Tensor tol, bool hermitian = False, *, {_OUT}",
+        f"Tensor input, float tol, bool hermitian = False, *, {_OUT}",
+    ),
+    "multi_dot": (f"tuple of Tensors tensors, *, {_OUT}",),
+    "norm": (
+        f"Tensor input, Number ord = None, {_NORM.format('None')}",
+        f"Tensor input, str ord, {_NORM.format('None')}",
+    ),
+    "pinv": (
+        f"Tensor input, {_TOLERANCE.format('Tensor')}",
+        f"Tensor input, {_TOLERANCE.format('float')}",
+        f"Tensor input, Tensor rcond, bool hermitian = False, *, {_OUT}",
+        f"Tensor input, float rcond, bool hermitian = False, *, {_OUT}",
+    ),
+    "qr": (f'Tensor A, str mode = "reduced", *, {_OUTS}',),
+    "slogdet": (f"Tensor A, *, {_OUTS}",),
+    "solve": (f"Tensor A, Tensor B, *, bool left = True, {_OUT}",),
+    "solve_ex": (f"Tensor A, Tensor B, *, bool left = True, bool check_errors = False, {_OUTS}",),
+    "solve_triangular": (
+        f"Tensor input, Tensor B, *, bool upper, bool left = True, bool unitriangular = False, {_OUT}",
+    ),
+    "svd": (f"Tensor A, bool full_matrices = True, *, str driver = None, {_OUTS}",),
+    "svdvals": (f"Tensor A, *, str driver = None, {_OUT}",),
+    "tensorinv": (f"Tensor input, int ind = 2, *, {_OUT}",),
+    "tensorsolve": (f"Tensor input, Tensor other, tuple of ints dims = None, *, {_OUT}",),
+    "vander": ("Tensor x, *, int N = None",),
+    "vecdot": (f"Tensor x, Tensor y, *, int dim = -1, {_OUT}",),
+    "vector_norm": (f"Tensor input, Number ord = 2, {_NORM.format('None')}",),
+}
+
+_ONE = f"Tensor input, int n = None, int dim = -1, str norm = None, *, {_OUT}"
+_TWO = f"Tensor input, tuple of ints s = None, tuple of ints dim = {{-2,-1}}, str norm = None, *, {_OUT}"
+_MORE = f"Tensor input, tuple of ints s = None, tuple of ints dim = None, str norm = None, *, {_OUT}"
+_BASES = "fft ifft rfft irfft hfft ihfft".split()
+FFT: dict[str, tuple[str, ...]] = {
+    **{base + ending: (form,) for ending, form in (("", _ONE), ("2", _TWO), ("n", _MORE)) for base in _BASES},
+    **dict.fromkeys(
+        ("fftfreq", "rfftfreq"), (f"int n, *, {_OUT}, {_OPTIONS}", f"int n, float d, *, {_OUT}, {_OPTIONS}")
+    ),
+    **dict.fromkeys(("fftshift", "ifftshift"), ("Tensor input, tuple of ints dim = None",)),
+}
+SIGNATURES.update({"linalg_" + name: forms for name, forms in LINALG.items()})
+SIGNATURES.update({"fft_" + name: forms for name, forms in FFT.items()})
+
+
+def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A family's function under PyTorch's name, such as linalg_inv."""
+    theirs = [p.name for p in parsed(SIGNATURES[name][-1])]
+    op = getattr(fn, "op", None)
+    ours = (*op.params, "out") if op is not None else parameters_of(fn)[0]
+    renamed = {t: o for t, o in zip(theirs, ours, strict=False) if t != o and t not in ours}
+
+    @functools.wraps(fn)
+    def call(*args: Any, **kw: Any) -> Any:
+        given = kw
+        if kw and renamed:
+            kw = {renamed.get(k, k): v for k, v in kw.items()}
+        if any(v.__class__ is not Tensor and isinstance(v, Tensor) for v in args) or state.function_modes:
+            seen = [v for v in (*args, *kw.values()) if isinstance(v, Tensor)]
+            if wants_override(seen):
+                return call_overridden(call, seen, args, given)
+        try:
+            return fn(*args, **kw)
+        except (TypeError, AttributeError, ValueError, RuntimeError):
+            better = refusal(name, False, args, given)
+            if better is None:
+                raise
+            raise better from None
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def publish(namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, ...]]) -> None:
+    """Put the public form of each function in its place in a namespace."""
+    for name in names:
+        namespace[name] = public(namespace[name], prefix + name)
