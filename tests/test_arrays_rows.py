@@ -460,3 +460,25 @@ def test_take_and_add_along(shape, index_shape) -> None:
         gather.add_along(got, dim, index, values)
         np.add.at(want, key, values)
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.5, 30.0, 1e4])
+def test_layer_norm_of_short_rows_keeps_its_accuracy_far_from_zero(offset) -> None:
+    r = np.random.default_rng(0)
+    a = (r.standard_normal((300, 64)) + offset).astype(np.float32)
+    a[7] = 0.0
+    w, b = r.standard_normal(64).astype(np.float32), r.standard_normal(64).astype(np.float32)
+    got, mean, rstd = rows.layer_norm(a, 1, w, b)
+    want, mean64, rstd64 = rows.layer_norm(a.astype("d"), 1, w.astype("d"), b.astype("d"))
+    np.testing.assert_allclose(rstd, rstd64, rtol=2e-6 * max(1.0, offset))
+    np.testing.assert_allclose(got, want, atol=4e-6 * max(1.0, offset))
+
+
+def test_layer_norm_of_short_rows_with_infinities() -> None:
+    a = np.random.default_rng(0).standard_normal((300, 64)).astype(np.float32)
+    w = np.ones(64, np.float32)
+    w[3] = np.inf
+    with np.errstate(all="ignore"):
+        got = rows.layer_norm(a, 1, w)[0]
+    assert np.isfinite(np.delete(got, 3, 1)).all()
+    np.testing.assert_array_equal(np.isinf(got[:, 3]), True)
