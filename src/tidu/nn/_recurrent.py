@@ -10,10 +10,12 @@ Gate order is PyTorch's outside: input, forget, cell, output (LSTM); reset, upda
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
+from ..arrays.pool import one_blas_thread
 from ..core.modes import enable_grad
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of
@@ -21,7 +23,13 @@ from ..ops.joining import stack
 from ..ops.linear import linear
 
 Array = np.ndarray[Any, Any]
+SMALL = 1 << 22  # products of fewer multiplications than this cost less on one thread than the threads' meeting
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+def _threads(batch: int, w_hh: Any) -> AbstractContextManager[Any]:
+    """Keeps the products of the steps, one after the other, on one thread if they are small."""
+    return one_blas_thread() if batch * w_hh.size < SMALL else nullcontext()
 
 
 # ------------------------------------------------------------------ LSTM
@@ -52,20 +60,21 @@ def _lstm(x: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) 
     recur = np.ascontiguousarray(_lstm_order(w_hh, True).T)
     y, cs = np.empty((steps, batch, n), z.dtype), np.empty((steps, batch, n), z.dtype)
     part, tmp, h, c = np.empty((batch, 4 * n), z.dtype), np.empty((batch, n), z.dtype), h0, c0
-    for t in range(steps):
-        zt, ct, yt = z[t], cs[t], y[t]
-        np.matmul(h, recur, part)
-        np.add(zt, part, zt)
-        np.tanh(zt, zt)
-        sig = zt[:, : 3 * n]
-        np.multiply(sig, 0.5, sig)
-        np.add(sig, 0.5, sig)
-        np.multiply(zt[:, 2 * n : 3 * n], c, ct)
-        np.multiply(zt[:, n : 2 * n], zt[:, 3 * n :], tmp)
-        np.add(ct, tmp, ct)
-        np.tanh(ct, tmp)
-        np.multiply(zt[:, :n], tmp, yt)
-        h, c = yt, ct
+    with _threads(batch, w_hh):
+        for t in range(steps):
+            zt, ct, yt = z[t], cs[t], y[t]
+            np.matmul(h, recur, part)
+            np.add(zt, part, zt)
+            np.tanh(zt, zt)
+            sig = zt[:, : 3 * n]
+            np.multiply(sig, 0.5, sig)
+            np.add(sig, 0.5, sig)
+            np.multiply(zt[:, 2 * n : 3 * n], c, ct)
+            np.multiply(zt[:, n : 2 * n], zt[:, 3 * n :], tmp)
+            np.add(ct, tmp, ct)
+            np.tanh(ct, tmp)
+            np.multiply(zt[:, :n], tmp, yt)
+            h, c = yt, ct
     return y, cs, z
 
 
@@ -86,16 +95,17 @@ def _lstm_grads(gy: Array, gc: Any, saved: Any) -> Any:
     dh, dc = np.zeros((batch, n), y.dtype), np.zeros((batch, n), y.dtype)
     tmp = np.empty((batch, n), y.dtype)
     flat = dz.reshape(steps, batch, 4 * n)
-    for t in range(steps - 1, -1, -1):
-        np.add(dh, gy[t], dh)
-        if gc is not None:
-            np.add(dc, gc[t], dc)
-        np.multiply(dh, k_c[t], tmp)
-        np.add(dc, tmp, dc)
-        np.multiply(k[t], dc[:, None, :], dz[t, :, :3])
-        np.multiply(dh, k_o[t], dz[t, :, 3])
-        np.multiply(dc, f[t], dc)
-        np.matmul(flat[t], w_hh, dh)
+    with _threads(batch, w_hh):
+        for t in range(steps - 1, -1, -1):
+            np.add(dh, gy[t], dh)
+            if gc is not None:
+                np.add(dc, gc[t], dc)
+            np.multiply(dh, k_c[t], tmp)
+            np.add(dc, tmp, dc)
+            np.multiply(k[t], dc[:, None, :], dz[t, :, :3])
+            np.multiply(dh, k_o[t], dz[t, :, 3])
+            np.multiply(dc, f[t], dc)
+            np.matmul(flat[t], w_hh, dh)
     return _finish(flat, flat, x, h0, y, w_ih, w_hh, b_ih, dh, dc)
 
 
@@ -127,25 +137,26 @@ def _gru(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
     recur = np.ascontiguousarray(w_hh.T)
     y, inner = np.empty((steps, batch, n), z.dtype), np.empty((steps, batch, n), z.dtype)
     part, h = np.empty((batch, 3 * n), z.dtype), h0
-    for t in range(steps):
-        zt, yt = z[t], y[t]
-        np.matmul(h, recur, part)
-        if b_hh is not None:
-            np.add(part, b_hh, part)
-        ru, new = zt[:, : 2 * n], zt[:, 2 * n :]
-        np.add(ru, part[:, : 2 * n], ru)
-        np.multiply(ru, 0.5, ru)
-        np.tanh(ru, ru)
-        np.multiply(ru, 0.5, ru)
-        np.add(ru, 0.5, ru)
-        np.copyto(inner[t], part[:, 2 * n :])
-        np.multiply(inner[t], zt[:, :n], yt)
-        np.add(new, yt, new)
-        np.tanh(new, new)
-        np.subtract(h, new, yt)
-        np.multiply(yt, zt[:, n : 2 * n], yt)
-        np.add(yt, new, yt)
-        h = yt
+    with _threads(batch, w_hh):
+        for t in range(steps):
+            zt, yt = z[t], y[t]
+            np.matmul(h, recur, part)
+            if b_hh is not None:
+                np.add(part, b_hh, part)
+            ru, new = zt[:, : 2 * n], zt[:, 2 * n :]
+            np.add(ru, part[:, : 2 * n], ru)
+            np.multiply(ru, 0.5, ru)
+            np.tanh(ru, ru)
+            np.multiply(ru, 0.5, ru)
+            np.add(ru, 0.5, ru)
+            np.copyto(inner[t], part[:, 2 * n :])
+            np.multiply(inner[t], zt[:, :n], yt)
+            np.add(new, yt, new)
+            np.tanh(new, new)
+            np.subtract(h, new, yt)
+            np.multiply(yt, zt[:, n : 2 * n], yt)
+            np.add(yt, new, yt)
+            h = yt
     return y, inner, z
 
 
@@ -161,17 +172,18 @@ def _gru_grads(gy: Array, _: Any, saved: Any) -> Any:
     dr = np.empty((steps, batch, 3, n), y.dtype)
     dh, tmp = np.zeros((batch, n), y.dtype), np.empty((batch, n), y.dtype)
     flat = dr.reshape(steps, batch, 3 * n)
-    for t in range(steps - 1, -1, -1):
-        np.add(dh, gy[t], dh)
-        d = dz[t]
-        np.multiply(dh, k_r[t], d[:, 0])
-        np.multiply(dh, k_u[t], d[:, 1])
-        np.multiply(dh, k_n[t], d[:, 2])
-        np.copyto(dr[t, :, :2], d[:, :2])
-        np.multiply(d[:, 2], r[t], dr[t, :, 2])
-        np.multiply(dh, u[t], tmp)
-        np.matmul(flat[t], w_hh, dh)
-        np.add(dh, tmp, dh)
+    with _threads(batch, w_hh):
+        for t in range(steps - 1, -1, -1):
+            np.add(dh, gy[t], dh)
+            d = dz[t]
+            np.multiply(dh, k_r[t], d[:, 0])
+            np.multiply(dh, k_u[t], d[:, 1])
+            np.multiply(dh, k_n[t], d[:, 2])
+            np.copyto(dr[t, :, :2], d[:, :2])
+            np.multiply(d[:, 2], r[t], dr[t, :, 2])
+            np.multiply(dh, u[t], tmp)
+            np.matmul(flat[t], w_hh, dh)
+            np.add(dh, tmp, dh)
     gx, dh, _, *weights = _finish(dz.reshape(flat.shape), flat, x, h0, y, w_ih, w_hh, b_ih, dh, None)
     return (gx, dh, *weights)
 
@@ -188,10 +200,11 @@ def _plain(ufunc: Callable[..., Any]) -> Callable[..., Any]:
         y = y.reshape(steps, batch, -1)
         recur, h = np.ascontiguousarray(w_hh.T), h0
         part = np.empty((batch, w_hh.shape[0]), y.dtype)
-        for t in range(steps):
-            np.matmul(h, recur, part)
-            np.add(y[t], part, y[t])
-            h = ufunc(y[t], y[t])
+        with _threads(batch, w_hh):
+            for t in range(steps):
+                np.matmul(h, recur, part)
+                np.add(y[t], part, y[t])
+                h = ufunc(y[t], y[t])
         return y, y, y
 
     return forward
@@ -207,10 +220,11 @@ def _plain_grads(slope: Callable[[Array], Array]) -> Callable[..., Any]:
         k = slope(y)
         dz = np.empty_like(y)
         dh = np.zeros(y.shape[1:], y.dtype)
-        for t in range(len(y) - 1, -1, -1):
-            np.add(dh, gy[t], dh)
-            np.multiply(dh, k[t], dz[t])
-            np.matmul(dz[t], w_hh, dh)
+        with _threads(y.shape[1], w_hh):
+            for t in range(len(y) - 1, -1, -1):
+                np.add(dh, gy[t], dh)
+                np.multiply(dh, k[t], dz[t])
+                np.matmul(dz[t], w_hh, dh)
         gx, dh, _, *weights = _finish(dz, dz, x, h0, y, w_ih, w_hh, b_ih, dh, None)
         return (gx, dh, *weights)
 
