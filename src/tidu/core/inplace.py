@@ -79,11 +79,13 @@ def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    numbers = op.numbers  # type: ignore[attr-defined]
+
     def call(input: Any, other: Any) -> Any:
         try:
             a = input._a
             kind = other.__class__
-            if kind is float or kind is int:
+            if (kind is float or kind is int) and numbers:
                 dt = a.dtype
                 if dt is not F32 and dt is not F64:
                     return general(input, other)
