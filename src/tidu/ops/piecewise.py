@@ -12,7 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import binary, elementwise, kind_of
 from ..core.inplace import inplace
 from ..core.op import Op
-from ..core.promote import FLOATS, SAME, Number, Policy, number
+from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._describe import describe
@@ -20,6 +20,7 @@ from ._exact import c_word
 from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
+from .conversion import numbers_of
 from .pointwise import exp2, log
 from .selection import pick, where
 
@@ -38,7 +39,7 @@ def _fill_masked(input: Any, mask: Any, value: Any) -> Any:
     value = np.asarray(value).astype(input.dtype)
     if mask.shape == input.shape:
         return np.ascontiguousarray(pick(mask, value, input)).reshape(input.shape)
-    shape = broadcast_shapes(input.shape, mask.shape)
+    shape = broadcast_shapes(mask.shape, input.shape)
     return np.ascontiguousarray(np.where(mask, value, np.broadcast_to(input, shape))).reshape(shape)
 
 
@@ -84,9 +85,8 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     if input.dtype.is_complex < value.dtype.is_complex:
-        raise RuntimeError(
-            f"value cannot be converted to type {_CONVERTED.get(input.dtype.name, input.dtype.name)} without overflow"
-        )
+        checked_number(numbers_of(value, "item").item(), input.dtype)
+        value = value.real
     return _fill_tensor.op, value  # type: ignore[attr-defined]
 
 
@@ -94,9 +94,13 @@ def checked_number(value: Any, d: Any) -> Any:
     """A number that is to be written into a tensor of a dtype, which must have room for it."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, complex) and not d.is_complex:
-        raise RuntimeError(
-            f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
-        )
+        if d.category == dtypes.BOOL:
+            return bool(value)
+        if value.imag:
+            raise RuntimeError(
+                f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
+            )
+        value = value.real if d.is_floating_point else int(value.real)
     if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
         info = np.iinfo(d.np)
         low = -int(info.max) if info.min == 0 else int(info.min)  # a negative number wraps around
@@ -111,7 +115,7 @@ def checked_number(value: Any, d: Any) -> Any:
 
 _CONVERTED = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
-    "float64": "double", "float16": "at::Half", "bfloat16": "at::BFloat16",
+    "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
 }  # fmt: skip
 
 
@@ -214,11 +218,16 @@ _icopysign = inplace(_copysign.op, "copysign_"), inplace(_copysign_number.op, "c
 
 def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
     """|input| with the sign of `other`, a tensor or a number; d/dinput is 0 at 0. Source: torch.copysign."""
+    if isinstance(other, complex):
+        _COPYSIGN.check("copysign", result_type((input, other)))
     return (_copysign_number if isinstance(other, Number) else _copysign)(input, other, out=out)
 
 
 def copysign_(self: Any, other: Any) -> Any:
     """In-place `copysign`. Source: torch.Tensor.copysign_."""
+    if isinstance(other, complex) and not self.dtype.is_complex:
+        d = result_type((self, other)).legacy
+        raise RuntimeError(f"result type {d} can't be cast to the desired output type {self.dtype.legacy}")
     return _icopysign[isinstance(other, Number)](self, other)
 
 
