@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ SMALL = 1 << 22  # products of fewer multiplications than this cost less on one 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
-def _threads(batch: int, w_hh: Any) -> AbstractContextManager[Any]:
-    """Keeps the products of the steps, one after the other, on one thread if they are small."""
-    return one_blas_thread() if batch * w_hh.size < SMALL else nullcontext()
+def _threads(x: Any, w_hh: Any) -> AbstractContextManager[Any]:
+    """Keeps a layer's products on one thread if those of its steps are small."""
+    return one_blas_thread() if x.shape[1] * w_hh.size < SMALL else nullcontext()
 
 
 # ------------------------------------------------------------------ LSTM
@@ -60,21 +61,20 @@ def _lstm(x: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) 
     recur = np.ascontiguousarray(_lstm_order(w_hh, True).T)
     y, cs = np.empty((steps, batch, n), z.dtype), np.empty((steps, batch, n), z.dtype)
     part, tmp, h, c = np.empty((batch, 4 * n), z.dtype), np.empty((batch, n), z.dtype), h0, c0
-    with _threads(batch, w_hh):
-        for t in range(steps):
-            zt, ct, yt = z[t], cs[t], y[t]
-            np.matmul(h, recur, part)
-            np.add(zt, part, zt)
-            np.tanh(zt, zt)
-            sig = zt[:, : 3 * n]
-            np.multiply(sig, 0.5, sig)
-            np.add(sig, 0.5, sig)
-            np.multiply(zt[:, 2 * n : 3 * n], c, ct)
-            np.multiply(zt[:, n : 2 * n], zt[:, 3 * n :], tmp)
-            np.add(ct, tmp, ct)
-            np.tanh(ct, tmp)
-            np.multiply(zt[:, :n], tmp, yt)
-            h, c = yt, ct
+    for t in range(steps):
+        zt, ct, yt = z[t], cs[t], y[t]
+        np.matmul(h, recur, part)
+        np.add(zt, part, zt)
+        np.tanh(zt, zt)
+        sig = zt[:, : 3 * n]
+        np.multiply(sig, 0.5, sig)
+        np.add(sig, 0.5, sig)
+        np.multiply(zt[:, 2 * n : 3 * n], c, ct)
+        np.multiply(zt[:, n : 2 * n], zt[:, 3 * n :], tmp)
+        np.add(ct, tmp, ct)
+        np.tanh(ct, tmp)
+        np.multiply(zt[:, :n], tmp, yt)
+        h, c = yt, ct
     return y, cs, z
 
 
@@ -95,17 +95,16 @@ def _lstm_grads(gy: Array, gc: Any, saved: Any) -> Any:
     dh, dc = np.zeros((batch, n), y.dtype), np.zeros((batch, n), y.dtype)
     tmp = np.empty((batch, n), y.dtype)
     flat = dz.reshape(steps, batch, 4 * n)
-    with _threads(batch, w_hh):
-        for t in range(steps - 1, -1, -1):
-            np.add(dh, gy[t], dh)
-            if gc is not None:
-                np.add(dc, gc[t], dc)
-            np.multiply(dh, k_c[t], tmp)
-            np.add(dc, tmp, dc)
-            np.multiply(k[t], dc[:, None, :], dz[t, :, :3])
-            np.multiply(dh, k_o[t], dz[t, :, 3])
-            np.multiply(dc, f[t], dc)
-            np.matmul(flat[t], w_hh, dh)
+    for t in range(steps - 1, -1, -1):
+        np.add(dh, gy[t], dh)
+        if gc is not None:
+            np.add(dc, gc[t], dc)
+        np.multiply(dh, k_c[t], tmp)
+        np.add(dc, tmp, dc)
+        np.multiply(k[t], dc[:, None, :], dz[t, :, :3])
+        np.multiply(dh, k_o[t], dz[t, :, 3])
+        np.multiply(dc, f[t], dc)
+        np.matmul(flat[t], w_hh, dh)
     return _finish(flat, flat, x, h0, y, w_ih, w_hh, b_ih, dh, dc)
 
 
@@ -137,26 +136,25 @@ def _gru(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
     recur = np.ascontiguousarray(w_hh.T)
     y, inner = np.empty((steps, batch, n), z.dtype), np.empty((steps, batch, n), z.dtype)
     part, h = np.empty((batch, 3 * n), z.dtype), h0
-    with _threads(batch, w_hh):
-        for t in range(steps):
-            zt, yt = z[t], y[t]
-            np.matmul(h, recur, part)
-            if b_hh is not None:
-                np.add(part, b_hh, part)
-            ru, new = zt[:, : 2 * n], zt[:, 2 * n :]
-            np.add(ru, part[:, : 2 * n], ru)
-            np.multiply(ru, 0.5, ru)
-            np.tanh(ru, ru)
-            np.multiply(ru, 0.5, ru)
-            np.add(ru, 0.5, ru)
-            np.copyto(inner[t], part[:, 2 * n :])
-            np.multiply(inner[t], zt[:, :n], yt)
-            np.add(new, yt, new)
-            np.tanh(new, new)
-            np.subtract(h, new, yt)
-            np.multiply(yt, zt[:, n : 2 * n], yt)
-            np.add(yt, new, yt)
-            h = yt
+    for t in range(steps):
+        zt, yt = z[t], y[t]
+        np.matmul(h, recur, part)
+        if b_hh is not None:
+            np.add(part, b_hh, part)
+        ru, new = zt[:, : 2 * n], zt[:, 2 * n :]
+        np.add(ru, part[:, : 2 * n], ru)
+        np.multiply(ru, 0.5, ru)
+        np.tanh(ru, ru)
+        np.multiply(ru, 0.5, ru)
+        np.add(ru, 0.5, ru)
+        np.copyto(inner[t], part[:, 2 * n :])
+        np.multiply(inner[t], zt[:, :n], yt)
+        np.add(new, yt, new)
+        np.tanh(new, new)
+        np.subtract(h, new, yt)
+        np.multiply(yt, zt[:, n : 2 * n], yt)
+        np.add(yt, new, yt)
+        h = yt
     return y, inner, z
 
 
@@ -172,18 +170,17 @@ def _gru_grads(gy: Array, _: Any, saved: Any) -> Any:
     dr = np.empty((steps, batch, 3, n), y.dtype)
     dh, tmp = np.zeros((batch, n), y.dtype), np.empty((batch, n), y.dtype)
     flat = dr.reshape(steps, batch, 3 * n)
-    with _threads(batch, w_hh):
-        for t in range(steps - 1, -1, -1):
-            np.add(dh, gy[t], dh)
-            d = dz[t]
-            np.multiply(dh, k_r[t], d[:, 0])
-            np.multiply(dh, k_u[t], d[:, 1])
-            np.multiply(dh, k_n[t], d[:, 2])
-            np.copyto(dr[t, :, :2], d[:, :2])
-            np.multiply(d[:, 2], r[t], dr[t, :, 2])
-            np.multiply(dh, u[t], tmp)
-            np.matmul(flat[t], w_hh, dh)
-            np.add(dh, tmp, dh)
+    for t in range(steps - 1, -1, -1):
+        np.add(dh, gy[t], dh)
+        d = dz[t]
+        np.multiply(dh, k_r[t], d[:, 0])
+        np.multiply(dh, k_u[t], d[:, 1])
+        np.multiply(dh, k_n[t], d[:, 2])
+        np.copyto(dr[t, :, :2], d[:, :2])
+        np.multiply(d[:, 2], r[t], dr[t, :, 2])
+        np.multiply(dh, u[t], tmp)
+        np.matmul(flat[t], w_hh, dh)
+        np.add(dh, tmp, dh)
     gx, dh, _, *weights = _finish(dz.reshape(flat.shape), flat, x, h0, y, w_ih, w_hh, b_ih, dh, None)
     return (gx, dh, *weights)
 
@@ -200,11 +197,10 @@ def _plain(ufunc: Callable[..., Any]) -> Callable[..., Any]:
         y = y.reshape(steps, batch, -1)
         recur, h = np.ascontiguousarray(w_hh.T), h0
         part = np.empty((batch, w_hh.shape[0]), y.dtype)
-        with _threads(batch, w_hh):
-            for t in range(steps):
-                np.matmul(h, recur, part)
-                np.add(y[t], part, y[t])
-                h = ufunc(y[t], y[t])
+        for t in range(steps):
+            np.matmul(h, recur, part)
+            np.add(y[t], part, y[t])
+            h = ufunc(y[t], y[t])
         return y, y, y
 
     return forward
@@ -220,11 +216,10 @@ def _plain_grads(slope: Callable[[Array], Array]) -> Callable[..., Any]:
         k = slope(y)
         dz = np.empty_like(y)
         dh = np.zeros(y.shape[1:], y.dtype)
-        with _threads(y.shape[1], w_hh):
-            for t in range(len(y) - 1, -1, -1):
-                np.add(dh, gy[t], dh)
-                np.multiply(dh, k[t], dz[t])
-                np.matmul(dz[t], w_hh, dh)
+        for t in range(len(y) - 1, -1, -1):
+            np.add(dh, gy[t], dh)
+            np.multiply(dh, k[t], dz[t])
+            np.matmul(dz[t], w_hh, dh)
         gx, dh, _, *weights = _finish(dz, dz, x, h0, y, w_ih, w_hh, b_ih, dh, None)
         return (gx, dh, *weights)
 
@@ -267,12 +262,18 @@ def _stepwise(mode: str, x: Any, hidden: tuple[Any, ...], weights: Any, w_hr: An
 def _op(mode: str, forward: Any, grads: Any) -> Op:
     """The op of a kind of layer; its rule uses the arrays' formulas for numbers, elementary ops for tensors."""
     lstm = mode == "LSTM"
+
+    @wraps(forward)
+    def threaded(*vals: Any) -> Any:
+        with _threads(vals[0], vals[-3]):
+            return forward(*vals)
+
     inputs = ("x", "h0", "c0", "w_ih", "w_hh", "b_ih", "b_hh") if lstm else ("x", "h0", "w_ih", "w_hh", "b_ih", "b_hh")
 
     def rule(gs: Any, out: tuple[Any, ...], vals: tuple[Any, ...], needs: Any) -> Any:
         if not any(isinstance(v, Tensor) for v in (*gs, *vals)):
-            saved = (*vals[: len(inputs) - 1], *out)
-            got = grads(gs[0], gs[1] if lstm and gs[1].any() else None, saved)
+            with _threads(vals[0], vals[-3]):
+                got = grads(gs[0], gs[1] if lstm and gs[1].any() else None, (*vals[:-1], *out))
             return [g if want else None for g, want in zip(got, needs, strict=True)]
         from ..autograd import grad
 
@@ -304,7 +305,7 @@ def _op(mode: str, forward: Any, grads: Any) -> Op:
 
         vjp = other_rule
     return Op(
-        mode.lower() + "_layer", forward, vjp=vjp, tensors=inputs,
+        mode.lower() + "_layer", threaded, vjp=vjp, tensors=inputs,
         node=f"{mode.title().replace('_', '')}LayerBackward0", outputs=3, nondiff=(2,) if lstm else (1, 2),
         register=False,
     )  # fmt: skip
