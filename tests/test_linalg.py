@@ -318,3 +318,12 @@ def test_subclasses_see_the_functions() -> None:
     assert type(L.inv(a)) is Watched and type(torch.fft.rfft2(a)) is Watched
     assert type(L.solve(torch.eye(3), a)) is Watched
     assert seen == ["linalg_inv", "fft_rfft2", "linalg_solve"]
+
+
+def test_results_nobody_asked_for_are_empty_under_vmap_too() -> None:
+    a = random(4, 5, 3)
+    vmap = torch.func.vmap
+    assert vmap(lambda m: L.qr(m, "r")[1])(a).shape == (4, 3, 3) and vmap(lambda m: L.qr(m, "r")[0])(a).shape == (4, 0)
+    assert close(vmap(L.svdvals)(a), L.svdvals(a))
+    got, want = vmap(lambda m: tuple(L.lstsq(m, m)))(a), L.lstsq(a, a)
+    assert close(got[0], want[0]) and got[1].shape == (4, 0) and got[2].tolist() == want[2].tolist()

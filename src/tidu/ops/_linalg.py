@@ -284,9 +284,16 @@ def batched_over(**trailing: int) -> Any:
             x = materialize(v, level, n)
             lacks = lead - (v.ndim - k)
             full[i] = x.reshape((n, *(1,) * lacks, *tuple(x.shape)[1:])) if lacks else x
-        return op.call(*full)
+        got = op.call(*full)
+        return tuple(_empty_for_each(v, n) for v in got) if isinstance(got, tuple) else got
 
     return treat
+
+
+def _empty_for_each(v: Any, n: int) -> Any:
+    """A result that is empty because nobody asked for it: one for each item of the batch."""
+    shape = tuple(v.shape)
+    return v.new_empty((n, *shape)) if shape in ((0,), (0, 0)) and n else v
 
 
 def trailing(*names: str, **dims: int) -> None:

@@ -187,7 +187,7 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
 
 def _eyes(a: Any, rows: int, cols: int) -> Any:
     """The orthonormal factor of empty matrices."""
-    return columns(np.broadcast_to(np.eye(rows, cols, dtype=a.dtype), (*a.shape[:-2], rows, cols)))
+    return columns(np.array(np.broadcast_to(np.eye(rows, cols, dtype=a.dtype), (*a.shape[:-2], rows, cols))))
 
 
 def _svd_error(A: Any) -> LinAlgError:

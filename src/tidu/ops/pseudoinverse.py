@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.batch import rule
 from ..core.broadcast import sum_to
 from ..core.op import Op
 from ..core.returns import return_type
@@ -14,6 +15,7 @@ from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._linalg import (
     H,
+    batched_over,
     check_matrix,
     column,
     columns,
@@ -244,6 +246,13 @@ _lstsq = Op(
     nondiff=(2, 3),
     result=lstsq_result,
 )
+
+
+@rule("linalg_lstsq")
+def _lstsq_batched(op: Any, args: Any, level: int) -> Any:
+    if is_vector(*args[:2]):
+        return NotImplemented
+    return batched_over(A=2, B=2)(op, args, level)
 
 
 def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
