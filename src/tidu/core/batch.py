@@ -508,6 +508,8 @@ def _index(op: Any, args: Sequence[Any], level: int) -> Any:
 def _join(op: Any, args: Sequence[Any], level: int) -> Any:
     tensors, dim = args
     n = batch_size(op, args, level)
+    if op.name == "cat" and any(t.ndim > 1 for t in tensors):  # a vector of nothing goes with everything
+        tensors = [t for t in tensors if tuple(t.shape) != (0,)]
     values = [materialize(t, level, n) for t in tensors]
     ndim = max(t.ndim for t in tensors) + (op.name == "stack")
     return op.call(values, shift(dim, ndim))
