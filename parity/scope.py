@@ -53,6 +53,9 @@ CHECK_NOT_IN_SCOPE: dict[tuple[str, str], str] = {
 # A strided out= makes PyTorch 2.13 write outside of it and crash.
 CRASHES_STRIDED = {"tril", "triu", "lu_unpack", "linalg.lu"}
 
+# What PyTorch says of memory that it borrowed: the library gets a copy of the sample, and cannot tell.
+UNTELLABLE = "storage that is not resizable"
+
 # Results whose numbers mean nothing (uninitialised memory): only dtype, shape and strides are compared.
 NO_VALUES = {
     "empty",

@@ -118,7 +118,11 @@ def _refuse_out(op: Op) -> None:
         if isinstance(out, Tensor) and not can_cast(from_numpy(result.dtype), out.dtype):
             legacy = out.dtype.legacy
             raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {legacy}")
-        return plain(result, out, wants)
+        resized = isinstance(out, Tensor) and out._a.shape != result.shape
+        given = plain(result, out, wants)
+        if resized:
+            out._a = result.astype(out._a.dtype, copy=False)  # laid out as the tensors are
+        return given
 
     op.write_out = write_out  # type: ignore[method-assign]
 
