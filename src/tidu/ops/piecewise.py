@@ -38,9 +38,10 @@ LN2 = float(np.log(2.0))
 def _fill_masked(input: Any, mask: Any, value: Any) -> Any:
     value = np.asarray(value).astype(input.dtype)
     if mask.shape == input.shape:
-        return np.ascontiguousarray(pick(mask, value, input)).reshape(input.shape)
-    shape = broadcast_shapes(mask.shape, input.shape)
-    return np.ascontiguousarray(np.where(mask, value, np.broadcast_to(input, shape))).reshape(shape)
+        r = pick(mask, value, input)
+    else:
+        r = np.where(mask, value, np.broadcast_to(input, broadcast_shapes(mask.shape, input.shape)))
+    return r if r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
 def _kept(g: Any, mask: Any, input_shape: Any) -> Any:
