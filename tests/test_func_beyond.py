@@ -108,3 +108,96 @@ def test_gradients_of_samples_on_an_ordinary_graph():
     for bad in (losses.sum(), [losses]):
         with pytest.raises(ValueError, match="vector of losses"):
             torch.autograd.grad(bad, w, per_sample=True)
+
+
+# ---- sparse derivatives
+
+sparse = pytest.importorskip("scipy.sparse")
+
+
+def rosenbrock(x):
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def passes(monkeypatch):
+    """How many derivatives are taken: the number of directions."""
+    from tidu.func import sparsity
+
+    seen = []
+    directions = sparsity._directions
+    monkeypatch.setattr(sparsity, "_directions", lambda c, x: seen.append(int(c.max()) + 1) or directions(c, x))
+    return seen
+
+
+MATRIX = f64(1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0, 5.0, 0.0, 0.0).view(3, 4)
+
+
+@pytest.mark.parametrize(
+    "f, colours",
+    [
+        (lambda x: x[1:] - x[:-1] ** 2, 2),
+        (lambda x: x.exp(), 1),
+        (lambda x: torch.cat([x[2:], x[:2].sin(), torch.ones(1, dtype=torch.float64)]) * x.new_ones(()), 1),
+        (lambda x: torch.stack([x, x.flip(0)]).sum(0), 2),
+        (lambda x: MATRIX @ x, 2),
+        (lambda x: x @ MATRIX.T + x[:3].tanh(), 3),
+        (lambda x: (x.view(2, 2) * x[0]).sum(1), 3),
+        (lambda x: x.view(2, 2).mean(0), 2),
+        (lambda x: x[torch.tensor([3, 1])] * x[torch.tensor([0, 1])], 2),
+        (lambda x: torch.where(x > 0, x, x[0]), 2),
+        (lambda x: x.clone().mul_(x.roll(1, 0)), 2),
+        (lambda x: x.softmax(0), 4),
+        (lambda x: x.sum(), 1),  # by one row
+        (lambda x: torch.ones(2, dtype=torch.float64), 0),
+        (lambda x: x.view(2, 2) @ x.view(2, 2), 4),
+    ],
+)
+def test_sparse_jacobians(f, colours, monkeypatch):
+    seen = passes(monkeypatch)
+    x = f64(0.3, -1.2, 2.0, 0.7)
+    got = torch.func.jacobian(f, sparse=True)(x)
+    assert isinstance(got, sparse.csr_array)
+    dense = jacrev(f)(x).numpy()
+    assert np.allclose(got.toarray(), dense.reshape(-1, 4), atol=1e-12)
+    assert (seen or [0])[0] <= colours
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        rosenbrock,
+        lambda x: (x**3).sum() + x[0] * x[3],
+        lambda x: x.sum(),
+        lambda x: (MATRIX @ x).square().sum() + x.exp().mean(),
+        lambda x: (x[:2] @ x[2:]),
+        lambda x: x.view(2, 2).prod(0).sum(),
+        lambda x: (1 / x[0]) * x[1] + (x[2] / x[3]),
+        lambda x: torch.linalg.vector_norm(x[:2]) + x[2] ** 2,
+    ],
+)
+def test_sparse_hessians(f):
+    x = f64(0.3, -1.2, 2.0, 0.7)
+    got = torch.func.hessian(f, sparse=True)(x)
+    assert np.allclose(got.toarray(), hessian(f)(x).numpy(), atol=1e-12)
+
+
+def test_large_sparse_derivatives_take_few_passes(monkeypatch):
+    seen = passes(monkeypatch)
+    x = torch.tensor(np.random.default_rng(0).standard_normal(1000))
+    h = torch.func.hessian(rosenbrock, sparse=True)(x)
+    assert seen == [3] and h.shape == (1000, 1000) and h.nnz == 2998
+    v = torch.tensor(np.random.default_rng(1).standard_normal(1000))
+    assert np.allclose(h @ v.numpy(), hvp(rosenbrock, x, v).numpy())
+    j = torch.func.jacobian(lambda x: x[1:] - x[:-1] ** 2, sparse=True)(x)
+    assert seen[1:] == [2] and j.nnz == 1998
+
+
+def test_sparse_arguments():
+    got = torch.func.jacobian(lambda a, x, k=1: a * x * k, argnums=1, sparse=True)(2.0, f64(1.0, 2.0), k=3)
+    assert got.toarray().tolist() == [[6, 0], [0, 6]]
+    with pytest.raises(ValueError, match="one argument"):
+        torch.func.hessian(rosenbrock, argnums=(0,), sparse=True)
+    with pytest.raises(RuntimeError, match="one number"):
+        torch.func.hessian(torch.exp, sparse=True)(f64(1.0, 2.0))
+    with pytest.raises(TypeError, match="one tensor"):
+        torch.func.jacobian(lambda x: (x, x), sparse=True)(f64(1.0))

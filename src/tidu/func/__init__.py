@@ -6,11 +6,11 @@ from typing import Any
 
 from .beyond import hvp, implicit, taylor
 from .modules import functional_call, stack_module_state
-from .transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from .transforms import grad, grad_and_value, hessian, jacfwd, jacobian, jacrev, jvp, linearize, vjp
 from .vmapping import vmap
 
 __all__ = [
-    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit", "jacfwd", "jacrev", "jvp",
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit", "jacfwd", "jacobian", "jacrev", "jvp",
     "linearize", "stack_module_state", "taylor", "vjp", "vmap",
 ]  # fmt: skip
 

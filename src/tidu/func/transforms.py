@@ -23,7 +23,7 @@ from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .vmapping import vmap
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "vjp"]
 
 
 # ------------------------------------------------------------------ values of any kind
@@ -625,9 +625,47 @@ def jacfwd(
     return wrapped
 
 
-def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+def jacobian(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
+) -> Callable[..., Any]:  # fmt: skip
+    """The Jacobian of a function, dense as by `jacrev`, or as a `scipy.sparse` array.
+
+    Args:
+        func: the function; for a sparse Jacobian from one tensor (and whatever else) to one tensor.
+        argnums: with respect to which arguments; one, if sparse.
+        sparse: find out which elements depend on which, and take as many derivatives as that needs: two instead of n for
+            a chain of n elements of which each meets its neighbour. The result is (elements of the output, elements of
+            the input).
+
+    Not in PyTorch.
+
+    >>> import tidu as torch
+    >>> jac = torch.func.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(torch.arange(4.))
+    >>> jac.nnz, jac.shape
+    (6, (3, 4))
+    """
+    return _sparse(func, argnums, "sparse_jacobian") if sparse else jacrev(func, argnums)
+
+
+def _sparse(func: Callable[..., Any], argnums: int | tuple[int, ...], which: str) -> Callable[..., Any]:
+    if not isinstance(argnums, int):
+        raise ValueError("sparse derivatives are with respect to one argument: argnums must be an int")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        from . import sparsity
+
+        return getattr(sparsity, which)(lambda x: func(*_put(args, argnums, x), **kwargs), _pick(args, argnums))
+
+    return wrapped
+
+
+def hessian(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
+) -> Callable[..., Any]:  # fmt: skip
     """The Hessian of a function: the Jacobian of its Jacobian. Source: torch.func.hessian.
 
-    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it.
+    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it. With `sparse`
+    (not in PyTorch) a `scipy.sparse` array, by as many Hessian-vector products as there are colours; see `jacobian`.
     """
-    return jacrev(jacrev(func, argnums), argnums)
+    return _sparse(func, argnums, "sparse_hessian") if sparse else jacrev(jacrev(func, argnums), argnums)
