@@ -327,3 +327,27 @@ def test_results_nobody_asked_for_are_empty_under_vmap_too() -> None:
     assert close(vmap(L.svdvals)(a), L.svdvals(a))
     got, want = vmap(lambda m: tuple(L.lstsq(m, m)))(a), L.lstsq(a, a)
     assert close(got[0], want[0]) and got[1].shape == (4, 0) and got[2].tolist() == want[2].tolist()
+
+
+def test_extreme_eigenpairs() -> None:
+    a, b = hermitian(random(9, 9)), definite(random(9, 9))
+    values, vectors = torch.lobpcg(a, 2)
+    assert close(values, L.eigvalsh(a).flip(0)[:2]) and close(a @ vectors, vectors * values)
+    values, vectors = torch.lobpcg(a, 2, b, largest=False)
+    assert close(a @ vectors, b @ vectors * values)
+    assert close(vectors.mT @ b @ vectors, torch.eye(2, dtype=torch.float64))
+    assert values[0] < values[1]
+    f = lambda m, n: torch.lobpcg(hermitian(m), 1, definite(n))[0]  # noqa: E731
+    assert gradcheck(f, (a.requires_grad_(), b.requires_grad_()))
+    with pytest.raises(ValueError, match="smaller than 3 x the number of requested eigenpairs"):
+        torch.lobpcg(a, 4)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_low_rank_approximations_find_the_rank(center: bool) -> None:
+    torch.manual_seed(0)
+    a = random(8, 2) @ random(2, 6)
+    u, s, v = torch.pca_lowrank(a, 3, center=center)
+    assert close((u * s) @ v.mT, a - a.mean(0) if center else a) and float(s[2]) < 1e-8
+    u, s, v = torch.svd_lowrank(a.mT, 3, M=a.mT.mean(0))
+    assert close((u * s) @ v.mT, a.mT - a.mT.mean(0))

@@ -114,6 +114,11 @@ LAZY = {
         "",
         "",
     ),
+    "lobpcg": (
+        "lobpcg",
+        "",
+        "",
+    ),
     "loss": (
         "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
         "",
