@@ -24,7 +24,7 @@ from .op import REGISTRY, Op
 from .promote import result_type, scalar_of
 from .strided import _overlaps
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
-from .views import DEFAULT, geometry, live_node, storage_of, strides_of, view_error, window
+from .views import DEFAULT, geometry, live_node, pointer, storage_of, strides_of, view_error, window
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -96,6 +96,8 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
                 wants = (other._node if other._view is None else live_node(other)) is not None and state.grad
         except (AttributeError, OverflowError):
             return general(input, other)
+        if b is not a and b.ndim and other._v is input._v:
+            refuse_partial_overlap(a, b)
         if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
             return input if _recorded(op, input, other, a, b) else general(input, other)
         try:
@@ -139,6 +141,22 @@ def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndar
     x._v[0] += 1
     x._node = n
     return True
+
+
+def refuse_partial_overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> None:
+    """RuntimeError where an input lies in a part of the memory that is written, or in all of it in another order."""
+    if not (a.flags.forc and b.flags.forc) or not a.size or not b.size:
+        return  # gaps: they could lie between each other
+    start, other = pointer(a), pointer(b)
+    if start == other and a.nbytes == b.nbytes:
+        if a.strides == b.strides:
+            return
+    elif start >= other + b.nbytes or other >= start + a.nbytes:
+        return
+    raise RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        "location. Please clone() the tensor before performing the operation."
+    )
 
 
 def spread(kernel: Callable[..., Any], a: np.ndarray[Any, Any], *others: np.ndarray[Any, Any]) -> None:
