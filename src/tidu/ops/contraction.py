@@ -299,8 +299,8 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     n = max(input.ndim, other.ndim)
     p = (1,) * (n - input.ndim) + tuple(input.shape)
     q = (1,) * (n - other.ndim) + tuple(other.shape)
-    x = reshape(input, tuple(d for s in p for d in (s, 1)))
-    y = reshape(other, tuple(d for s in q for d in (1, s)))
+    x = unsafe_view(input, tuple(d for s in p for d in (s, 1)))
+    y = unsafe_view(other, tuple(d for s in q for d in (1, s)))
     r = unsafe_view(x * y, tuple(a * b for a, b in zip(p, q, strict=True)))
     return r if out is None else write_out(mul.op, r._a, out, r.requires_grad)
 
