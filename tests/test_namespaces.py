@@ -1,0 +1,96 @@
+"""Namespaces that programs import: what they promise on a machine with one CPU."""
+
+import warnings
+
+import pytest
+
+import tidu as torch
+from tidu import nn
+
+
+def test_scripting_gives_back_what_it_is_given_with_a_warning():
+    m = nn.Linear(2, 2)
+    with pytest.warns(UserWarning, match="runs as the Python that it is"):
+        assert torch.jit.script(m) is m
+    with pytest.warns(UserWarning):
+        assert torch.jit.trace(m, torch.ones(2)) is m
+
+    @torch.jit.ignore
+    def f(x):
+        return x
+
+    assert f(1) == 1 and not torch.jit.is_scripting()
+    with pytest.raises(RuntimeError, match="no TorchScript"):
+        torch.jit.save(m, "x.pt")
+
+
+def test_hub_fetches_nothing(tmp_path):
+    with pytest.raises(RuntimeError, match="Fetch the file yourself"):
+        torch.hub.load("pytorch/vision", "resnet18")
+    torch.save({"w": torch.ones(1)}, tmp_path / "w.pt")
+    got = torch.hub.load_state_dict_from_url("https://example.org/w.pt", model_dir=tmp_path)
+    assert got["w"].item() == 1
+
+
+def add_one(rank, queue):
+    queue.put((rank, (torch.ones(2) + rank).tolist()))
+
+
+def fail(rank):
+    raise ValueError(f"no {rank}")
+
+
+def test_processes_are_spawned_and_their_errors_raised():
+    mp = torch.multiprocessing
+    queue = mp.get_context("spawn").SimpleQueue()
+    mp.spawn(add_one, (queue,), nprocs=2)
+    assert sorted(queue.get() for _ in range(2)) == [(0, [1, 1]), (1, [2, 2])]
+    with pytest.raises(mp.ProcessRaisedException, match=r"(?s)process 0 terminated.*ValueError: no 0|Process 0"):
+        mp.spawn(fail, nprocs=1)
+
+
+def test_there_is_one_process_and_its_modules_run_in_parallel_all_the_same():
+    assert not torch.distributed.is_available() and torch.distributed.get_world_size() == 1
+    m = nn.Linear(2, 2)
+    x = torch.ones(2)
+    assert torch.equal(nn.DataParallel(m)(x), m(x))
+
+
+def test_autocast_narrows_products_and_widens_losses():
+    a = torch.randn(4, 4)
+    with torch.autocast("cpu"):
+        product = a @ a
+        assert product.dtype is torch.bfloat16 and (a + a).dtype is torch.float32
+        assert nn.functional.mse_loss(product, product).dtype is torch.float32
+        with torch.autocast("cpu", enabled=False):
+            assert (a @ a).dtype is torch.float32
+    assert (a @ a).dtype is torch.float32
+    with pytest.warns(UserWarning, match="Disabling autocast"), torch.autocast("cuda"):
+        assert (a @ a).dtype is torch.float32
+
+
+def test_a_scaler_leaves_out_steps_with_infinite_gradients():
+    w = nn.Parameter(torch.ones(2))
+    opt, scaler = torch.optim.SGD([w], lr=0.5), torch.amp.GradScaler("cpu", init_scale=8.0)
+    scaler.scale((w * float("inf")).sum()).backward()
+    scaler.step(opt)
+    scaler.update()
+    assert w.tolist() == [1, 1] and scaler.get_scale() == 4
+    opt.zero_grad()
+    scaler.scale(w.sum()).backward()
+    assert w.grad.tolist() == [4, 4]
+    scaler.step(opt)
+    assert w.tolist() == [0.5, 0.5]
+
+
+def test_imports_that_programs_write():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from tidu.nn.modules.fold import Unfold  # noqa: F401
+        from tidu.nn.utils.rnn import pad_sequence  # noqa: F401
+        from tidu.optim.lr_scheduler import LRScheduler, _LRScheduler  # noqa: F401
+        from tidu.optim.optimizer import Optimizer, required  # noqa: F401
+        from tidu.utils.data import DataLoader, Dataset  # noqa: F401
+        from tidu.utils.data.dataloader import default_collate  # noqa: F401
+        from tidu.utils.data.dataset import random_split  # noqa: F401
+        from tidu.utils.data.distributed import DistributedSampler  # noqa: F401
