@@ -19,7 +19,7 @@ ndarray = np.ndarray
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
-def chain(x: Any, key: Any, whole: bool) -> Any:
+def chain(x: Any, key: Any) -> Any:
     """The views that a plain key, with an Ellipsis in it, asks for, one after the other; IndexError if it is wrong."""
     free = x._a.ndim
     for k in key:
@@ -35,7 +35,7 @@ def chain(x: Any, key: Any, whole: bool) -> Any:
         elif kind is slice:
             n = view._a.shape[dim]
             first, last, step = k.indices(n)
-            if whole or step != 1 or k.start or (k.stop is not None and k.stop != n):
+            if step != 1 or k.start or (k.stop is not None and k.stop != n):
                 view = slice_(view, dim, first, last if last > first else first, step)
             dim += 1
         elif k is None:

@@ -35,9 +35,10 @@ from ._keys import (
 from ._positions import accumulate_at, nothing, numpy_key, refuse_index, take, taken_shape
 from ._strides import copy_as
 from ._write import write_part
+from .dims import unsqueeze
 from .piecewise import checked_number
 from .shape import alias, reshape
-from .windows import select
+from .windows import select, slice_
 
 __all__ = ["index_put", "index_put_"]
 METHODS = "index_put index_put_"
@@ -53,9 +54,21 @@ def getitem(self: Tensor, key: Any) -> Any:
             return select(self, 0, key)
         except IndexError:
             raise out_of_range(self, 0, key, 0) from None
+    if kind is slice:
+        try:
+            step = key.step
+            if step is None or (step.__class__ is int and step > 0):
+                first, last, step = key.indices(self._a.shape[0])
+                return slice_(self, 0, first, last if last > first else first, step)
+        except (IndexError, AttributeError, TypeError):
+            pass
     if kind is Tensor:
         if indexes_one(self, key):
             return _take(self, key, 0)
+    elif key is None:
+        return unsqueeze(self, 0)
+    elif key is Ellipsis:
+        return alias(self)
     else:
         plain = plain_key(key)
         try:
@@ -67,7 +80,7 @@ def getitem(self: Tensor, key: Any) -> Any:
             elif _unrecorded(self):
                 return _window(self, plain)
             else:
-                view = chain(self, plain, kind is slice)
+                view = chain(self, plain)
                 return alias(view) if view is self else view
         except (IndexError, AttributeError):
             pass  # the way below takes every kind of value, and says what is wrong in PyTorch's words
