@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.gather import take_along
 from ..core.op import Op
 from ..core.returns import return_type
 from ..dtypes import from_numpy
@@ -59,6 +60,8 @@ def take_last(a: Any, at: Any) -> Any:
     """The elements at indices along the last axis."""
     if a.ndim == 1:
         return a.take(at)
+    if a.flags.c_contiguous:
+        return take_along(a, a.ndim - 1, at)
     if a.ndim == 2:
         return a[np.arange(a.shape[0])[:, None], at]
     return np.take_along_axis(a, at, -1)
