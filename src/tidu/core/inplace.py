@@ -51,7 +51,7 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
 
 
 def _of_method(error: TypeError, name: str) -> TypeError:
-    """The error of a function's argument as that of the in-place method's, whose first argument is the tensor itself."""
+    """The error of a function's argument as that of the in-place method's, which does not count the tensor itself."""
     found = re.match(r"\w+\(\): (argument '\w+' \(position )(\d+)(\).*)", str(error))
     if found is None or found[2] == "1":
         return error

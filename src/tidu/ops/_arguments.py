@@ -1,7 +1,8 @@
 """What is wrong with the arguments of a call, in PyTorch's words.
 
-A call that fails is looked at again, by the signatures of `_signatures.py`, as PyTorch's argument parser would: the message
-names the argument, or lists the signatures where several could have been meant. A call that succeeds is not looked at.
+A call that fails is looked at again, by the signatures of `_signatures.py`, as PyTorch's argument parser would: the
+message names the argument, or lists the signatures where several could have been meant. A call that succeeds is not
+looked at.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
             kw = renamed(name, kw)
         try:
             return fn(*args, **kw)
-        except (TypeError, AttributeError, ValueError) as error:
+        except (TypeError, AttributeError, ValueError):
             better = refusal(name, method, args, kw)
             if better is None:
                 raise
@@ -106,7 +107,8 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
         return TypeError(plausible[0])
     lines = "".join(f" * ({s})\n{_mismatch(s, args, kw)}" for s in shown)
     return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({_given(args, kw)}), but expected one of:\n{lines}"
+        f"{name}() received an invalid combination of arguments - got ({_given(args, kw)}), but expected one of:\n"
+        f"{lines}"
     )
 
 
@@ -189,7 +191,9 @@ def fits(p: Parameter, v: Any) -> bool:
         real = isinstance(v, (int, float, np.integer, np.floating)) or (isinstance(v, Tensor) and not v.ndim)
         return real or (kind == "Number" and isinstance(v, (complex, np.complexfloating)))
     if kind == "tuple of ints":
-        return (_is_int(v) and p.name not in _SIZES) or (isinstance(v, (tuple, list)) and all(_is_int(x) for x in v[:1]))
+        if _is_int(v):
+            return p.name not in _SIZES
+        return isinstance(v, (tuple, list)) and all(_is_int(x) for x in v[:1])
     if kind == "tuple of Tensors":
         return isinstance(v, (tuple, list))
     if kind == "torch.dtype":

@@ -265,8 +265,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         return r
     if out.dtype is not r.dtype:
         raise RuntimeError(
-            f"tensordot: Expected the output tensor to have dtype {r.dtype.legacy}, but got an output tensor with dtype "
-            f"{out.dtype.legacy}"
+            f"tensordot: Expected the output tensor to have dtype {r.dtype.legacy}, but got an output tensor with "
+            f"dtype {out.dtype.legacy}"
         )
     if tuple(out.shape) != tuple(r.shape):
         resize(out, tuple(r.shape))

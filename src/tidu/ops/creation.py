@@ -23,8 +23,9 @@ _PLAIN = (list, tuple, int, float, complex, str, bytes)
 
 
 def tensor(
-    data: Any = REQUIRED, *more: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Tensor:
+    data: Any = REQUIRED, *more: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor with a copy of `data`, and no history. Source: torch.tensor.
 
     Args:
