@@ -64,6 +64,31 @@ def _windows(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Int
     return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
+def _padded_last(x: np.ndarray, pads: Pads) -> np.ndarray:
+    """`_padded`, with the channels last."""
+    cut = tuple(slice(max(0, -lo), n - max(0, -hi)) for n, (lo, hi) in zip(x.shape[2:], pads, strict=True))
+    x = np.moveaxis(x[(slice(None), slice(None), *cut)], 1, -1)
+    if all(lo <= 0 and hi <= 0 for lo, hi in pads):
+        return np.ascontiguousarray(x)
+    size = [n + max(0, lo) + max(0, hi) for n, (lo, hi) in zip(x.shape[1:-1], pads, strict=True)]
+    out = np.zeros((len(x), *size, x.shape[-1]), x.dtype)
+    place = tuple(slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(x.shape[1:-1], pads, strict=True))
+    out[(slice(None), *place)] = x
+    return out
+
+
+def _windows_last(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> np.ndarray:
+    """The view (n, *out, *kernel, channels) of a contiguous array with its channels last."""
+    steps = x.strides[1:-1]
+    strides = (
+        x.strides[0],
+        *(s * t for s, t in zip(steps, stride, strict=True)),
+        *(s * d for s, d in zip(steps, dilation, strict=True)),
+        x.strides[-1],
+    )
+    return np.ndarray((len(x), *out, *kernel, x.shape[-1]), x.dtype, x, 0, strides)
+
+
 def _blocks(n: int, sample_bytes: int, rows: int) -> list[tuple[int, int, int, int]]:
     """(first sample, last, first output row, last): pieces of about a block's bytes of columns."""
     if n == 0 or rows == 0:
@@ -97,7 +122,12 @@ def _half(a: Any) -> bool:
 
 
 class _Columns:
-    """The columns of an array's windows, block by block: (samples, groups, channels * places of the kernel, places)."""
+    """The columns of an array's windows, block by block: (samples, groups, channels * places of the kernel, places).
+
+    Windows are copied by runs of neighbours. Where the kernel steps over elements of a line there are none, and the
+    samples are turned first, so that the channels lie innermost, and `last` is set: a column's order is then (places
+    of the kernel, channels).
+    """
 
     def __init__(
         self, x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, pads: Pads, dilation: Ints, groups: int
@@ -113,6 +143,19 @@ class _Columns:
         self.plain = self.places == 1 and all(s == 1 for s in stride) and not any(lo or hi for lo, hi in pads)
         if self.plain:
             self.x = np.ascontiguousarray(x)
+        self.last = groups == 1 and stride[-1] > 1 and c * kernel[-1] >= 16
+
+    def kernels(self, w: np.ndarray) -> np.ndarray:
+        """The kernels as the other factor: (groups, out channels / groups, depth)."""
+        if self.last:
+            w = np.moveaxis(w, 1, -1)
+        return np.ascontiguousarray(w).reshape(self.groups, len(w) // self.groups, self.depth)
+
+    def kernels_back(self, m: np.ndarray, shape: Ints) -> np.ndarray:
+        """Such a factor as kernels again, of this shape."""
+        if not self.last:
+            return m.reshape(shape)
+        return np.ascontiguousarray(np.moveaxis(m.reshape(shape[0], *shape[2:], shape[1]), -1, 1))
 
     def block(self, lo: int, hi: int, first: int, last: int) -> np.ndarray:
         n, c = hi - lo, self.x.shape[1]
@@ -125,8 +168,12 @@ class _Columns:
             stop = (last - 1) * self.stride[0] + self.dilation[0] * (self.kernel[0] - 1) + 1 - pads[0][0]
             length = x.shape[2]
             pads[0] = (-start, stop - length)
-        seen = _padded(x, pads)
         shape = (last - first, *self.out[1:])
+        if self.last:
+            view = _windows_last(_padded_last(x, pads), self.kernel, shape, self.stride, self.dilation)
+            columns = np.ascontiguousarray(view).reshape(n, 1, math.prod(shape), self.depth)
+            return columns.swapaxes(2, 3)
+        seen = _padded(x, pads)
         view = _windows(seen, self.kernel, shape, self.stride, self.dilation)
         return np.ascontiguousarray(view).reshape(n, self.groups, self.depth, (last - first) * self.rest)
 
@@ -159,7 +206,7 @@ def correlate(
     y = np.empty((n, groups, o // groups, length), x.dtype)
     if y.size:
         columns = _Columns(x, kernel, out, stride, pads, dilation, groups)
-        w2 = np.ascontiguousarray(w).reshape(groups, o // groups, columns.depth)
+        w2 = columns.kernels(w)
         b = None if bias is None else bias.reshape(groups, o // groups, 1)
         rest, blocks = columns.rest, columns.blocks
 
@@ -306,7 +353,7 @@ def adjoint_weight(
 
     _share(run, len(blocks), g.size * columns.depth)
     total = parts[0] if len(parts) == 1 else np.add.reduce(np.stack(parts), 0)
-    return total.reshape(shape).astype(dtype, copy=False)
+    return columns.kernels_back(total, shape).astype(dtype, copy=False)
 
 
 def adjoint_input(
@@ -316,7 +363,8 @@ def adjoint_input(
     """The adjoint of `correlate` in its input, of the spatial `size`, plus bias: the transposed convolution."""
     kernel = w.shape[2:]
     o, per = w.shape[0], w.shape[1]
-    if all(s == 1 for s in stride):  # once more a convolution, with the kernel turned around
+    grows = math.prod(size) > 1.25 * math.prod(g.shape[2:]) and per * (o // groups) > 1
+    if all(s == 1 for s in stride) and not grows:  # once more a convolution, with the kernel turned around
         turned = w.reshape(groups, o // groups, per, *kernel).swapaxes(1, 2)[
             (..., *(slice(None, None, -1),) * len(kernel))
         ]
@@ -330,52 +378,66 @@ def adjoint_input(
 
 
 def _scatter(
-    g: np.ndarray, w: np.ndarray, bias: np.ndarray | None, size: Ints, stride: Ints, pads: Pads, dilation: Ints,
+    g: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None,
+    size: Ints,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
     groups: int,
-) -> np.ndarray:  # fmt: skip
-    """A product for each place of the kernel, added where that place lay."""
+) -> np.ndarray:
+    """A product for the places of the kernel, of all at once or of each, added where that place lay."""
     dtype = g.dtype
     if _half(g):
         g, w, bias = _wide(g, w, bias)
     n, o = g.shape[:2]
     out = g.shape[2:]
     per, kernel = w.shape[1], w.shape[2:]
-    c = groups * per
+    c, places, length = groups * per, math.prod(kernel), math.prod(out)
     result = np.zeros((n, c, *size), g.dtype)
-    length = math.prod(out)
     if g.size and result.size:
         g2 = np.ascontiguousarray(g).reshape(n, groups, o // groups, length)
-        turned = np.ascontiguousarray(
-            w.reshape(groups, o // groups, per, math.prod(kernel)).transpose(3, 0, 2, 1)
-        )  # (places, groups, channels, out channels)
+        whole = c * places * length * g.itemsize <= 2 * BLOCK and per * (o // groups) > 1
+        order = (0, 3, 2, 1) if whole else (3, 0, 2, 1)
+        turned = np.ascontiguousarray(w.reshape(groups, o // groups, per, places).transpose(order))
+        if whole:  # (groups, places * channels, out channels)
+            turned = turned.reshape(groups, places * per, o // groups)
         wide = [
             max(m + lo + hi, d * (k - 1) + s * (q - 1) + 1)
             for m, k, q, s, (lo, hi), d in zip(size, kernel, out, stride, pads, dilation, strict=True)
         ]
-        step = max(1, min(BLOCK // max(1, c * length * g.itemsize), -(-n // 4)))
-        starts = range(0, n, step)
+        step = _samples(n, c * length * g.itemsize * (places if whole else 1))
+        count = -(-n // step)
+        at = [
+            tuple(
+                slice(d * j, d * j + s * (q - 1) + 1, s)
+                for j, q, s, d in zip(place, out, stride, dilation, strict=True)
+            )
+            for place in np.ndindex(*kernel)
+        ]
 
         def run(i: int) -> None:
             lo = i * step
             part = g2[lo : lo + step]
             m = len(part)
             full = np.zeros((m, c, *wide), g.dtype)
-            for k, places in enumerate(np.ndindex(*kernel)):
-                at = tuple(
-                    slice(d * j, d * j + s * (q - 1) + 1, s)
-                    for j, q, s, d in zip(places, out, stride, dilation, strict=True)
-                )
-                target = full[(slice(None), slice(None), *at)]
-                if per == o // groups == 1:
+            if whole:
+                every = np.matmul(turned, part).reshape(m, groups, places, per, *out)
+            for k in range(places):
+                if whole:
+                    product = every[:, :, k]
+                elif per == o // groups == 1:
                     product = part * turned[k]
                 else:
                     product = np.matmul(turned[k], part)
+                target = full[(slice(None), slice(None), *at[k])]
                 np.add(target, product.reshape(m, c, *out), target)
             keep = tuple(slice(before, before + q) for q, (before, _) in zip(size, pads, strict=True))
             kept = full[(slice(None), slice(None), *keep)]
             result[(slice(lo, lo + m), slice(None), *(slice(0, q) for q in kept.shape[2:]))] = kept
 
-        _share(run, len(starts), g.size * per * math.prod(kernel))
+        _share(run, count, g.size * per * places)
     if bias is not None:
         result += bias.reshape(c, *(1,) * len(size))
     return result.astype(dtype) if result.dtype != dtype else result
