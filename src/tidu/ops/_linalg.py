@@ -127,7 +127,7 @@ def raise_for(info: Any, api: str, kind: str) -> None:
 
 
 _found = False  # whether SciPy's LAPACK has been asked for
-_SMALL = 256  # rows of a matrix on which several threads of BLAS get in each other's way
+_SMALL = 128  # rows of a matrix on which several threads of BLAS get in each other's way
 
 
 def lapack(names: str, *arrays: Any) -> Any:
@@ -142,12 +142,17 @@ def lapack(names: str, *arrays: Any) -> Any:
     return found if len(found) > 1 else found[0]
 
 
+def few_threads(a: Any) -> Any:
+    """A context for LAPACK on such matrices: with one thread where they are small."""
+    return one_blas_thread() if max(a.shape[-2:]) <= _SMALL else nullcontext()
+
+
 def each(fn: Any, shape: Sequence[int], outs: Sequence[Any], *arrays: Any) -> None:
     """Carry out `fn(*matrices)` for every matrix of a batch, for LAPACK routines that NumPy does not batch.
 
     It returns what goes into `outs`, in order.
     """
-    with one_blas_thread() if arrays[0].shape[-2] <= _SMALL else nullcontext():
+    with few_threads(arrays[0]):
         for i in np.ndindex(*shape):
             for o, r in zip(outs, fn(*[a[i] for a in arrays]), strict=True):
                 o[i] = r

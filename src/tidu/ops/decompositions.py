@@ -21,6 +21,7 @@ from ._linalg import (
     columns,
     diag,
     differences,
+    few_threads,
     identity,
     into,
     into_pair,
@@ -73,9 +74,10 @@ def _qr_forward(A: Any, mode: str = "reduced") -> Any:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     check_kernel(A, "geqrf_cpu")
-    if mode == "r":
-        return np.empty((0,), A.dtype), columns(np.linalg.qr(A, "r"))
-    q, r = np.linalg.qr(A, mode)
+    with few_threads(A):
+        if mode == "r":
+            return np.empty((0,), A.dtype), columns(np.linalg.qr(A, "r"))
+        q, r = np.linalg.qr(A, mode)
     return columns(q), columns(r)
 
 
@@ -168,11 +170,12 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
         zeros = np.zeros((*lead, k), real_dtype)
         return _eyes(A, m, m if full_matrices else k), zeros, _eyes(A, n if full_matrices else k, n)
     try:
-        if not compute_uv:
-            s = np.linalg.svd(A, compute_uv=False)
-            u = vh = np.empty((0, 0), A.dtype)
-        else:
-            u, s, vh = np.linalg.svd(A, full_matrices)
+        with few_threads(A):
+            if not compute_uv:
+                s = np.linalg.svd(A, compute_uv=False)
+                u = vh = np.empty((0, 0), A.dtype)
+            else:
+                u, s, vh = np.linalg.svd(A, full_matrices)
     except np.linalg.LinAlgError as error:
         if not np.isfinite(A).all():
             raise _svd_error(A) from None
@@ -356,10 +359,11 @@ def _eigh_forward(A: Any, UPLO: str, compute_v: bool) -> Any:
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     check_kernel(A, "linalg_eigh_cpu")
     try:
-        if compute_v:
-            w, v = np.linalg.eigh(A, UPLO)
-        else:
-            w, v = np.linalg.eigvalsh(A, UPLO), np.empty((0,), A.dtype)
+        with few_threads(A):
+            if compute_v:
+                w, v = np.linalg.eigh(A, UPLO)
+            else:
+                w, v = np.linalg.eigvalsh(A, UPLO), np.empty((0,), A.dtype)
     except np.linalg.LinAlgError:
         w = np.full(A.shape[:-1], np.nan)
         v = A
@@ -440,9 +444,10 @@ def _eig_forward(A: Any, compute_v: bool, api: str) -> Any:
     if not np.isfinite(A).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     wide = np.result_type(A.dtype, np.complex64)
-    if not compute_v:
-        return np.linalg.eigvals(A).astype(wide, copy=False), np.empty((0,), wide)
-    w, v = np.linalg.eig(A)
+    with few_threads(A):
+        if not compute_v:
+            return np.linalg.eigvals(A).astype(wide, copy=False), np.empty((0,), wide)
+        w, v = np.linalg.eig(A)
     return w.astype(wide, copy=False), columns(v.astype(wide, copy=False))
 
 

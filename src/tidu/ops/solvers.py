@@ -26,6 +26,7 @@ from ._linalg import (
     columns,
     diag,
     each,
+    few_threads,
     into,
     into_pair,
     is_complex,
@@ -55,7 +56,8 @@ def invert(a: Any) -> tuple[Any, Any]:
     """The inverses of matrices, laid out by columns, and LAPACK's codes."""
     info = np.zeros(a.shape[:-2], INT32)
     try:
-        return np.linalg.inv(a.mT).mT, info
+        with few_threads(a):
+            return np.linalg.inv(a.mT).mT, info
     except np.linalg.LinAlgError:
         pass
     out = np.empty_like(a, order="C")
@@ -146,10 +148,11 @@ def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool, api: str) -> Any:
     check_kernel(A, "lu_cpu")
     info = np.zeros(lead, INT32)
     try:
-        if left:
-            x = columns(np.linalg.solve(A, b)) if not vector else np.linalg.solve(A, b)
-        else:
-            x = np.linalg.solve(A.mT, b.mT).mT
+        with few_threads(A):
+            if left:
+                x = columns(np.linalg.solve(A, b)) if not vector else np.linalg.solve(A, b)
+            else:
+                x = np.linalg.solve(A.mT, b.mT).mT
     except np.linalg.LinAlgError:
         x, info = _solve_each(A, b, left, lead)
     x = x.reshape((*lead, *x.shape[-2:])) if x.ndim != len(lead) + 2 else x
@@ -252,7 +255,8 @@ def _det_forward(A: Any) -> Any:
     check_square(A, "linalg.det")
     check_floating(A, "linalg.det", low=True)
     check_kernel(A, "lu_cpu")
-    return np.asarray(np.linalg.det(A))
+    with few_threads(A):
+        return np.asarray(np.linalg.det(A))
 
 
 def _cofactors(A: Any, out: Any) -> Any:
@@ -299,7 +303,7 @@ def det(input: Any) -> Any:
 def _slogdet_forward(A: Any, api: str) -> Any:
     check_square(A, api)
     check_floating(A, api)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), few_threads(A):
         sign, log = np.linalg.slogdet(A)
     return np.asarray(sign), np.asarray(log)
 

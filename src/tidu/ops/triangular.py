@@ -22,6 +22,7 @@ from ._linalg import (
     check_square,
     columns,
     each,
+    few_threads,
     identity,
     into,
     into_pair,
@@ -48,7 +49,8 @@ def factor(a: Any, upper: bool) -> tuple[Any, Any]:
     """The factors of positive-definite matrices, of which one triangle is read, and LAPACK's codes."""
     info = np.zeros(a.shape[:-2], INT32)
     try:
-        r = np.linalg.cholesky(H(a) if upper else a)
+        with few_threads(a):
+            r = np.linalg.cholesky(H(a) if upper else a)
         return (H(r) if upper else columns(r)), info
     except np.linalg.LinAlgError:
         out = np.empty_like(a, order="C")
