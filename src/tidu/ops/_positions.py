@@ -71,7 +71,7 @@ def take(a: Any, k: Any, dim: int) -> Any:
     try:
         if k.dtype == np.bool_:
             return np.ascontiguousarray(a[(*(slice(None),) * dim, k)]) if dim else a[k]
-        if dim == 0:
+        if dim == 0 and a.flags.c_contiguous:
             return np.asarray(take_rows(a, k))
         return a.take(k, dim)
     except IndexError:

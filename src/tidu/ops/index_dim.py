@@ -57,7 +57,7 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
     if index.ndim == 1 and index.dtype is INT64 and 0 <= dim < input.ndim and index.size and input.size:
         if _greatest(index.view(UINT64)) >= input.shape[dim]:
             raise _outside(index, input.shape[dim], dim == 1)
-        return take_rows(input, index) if dim == 0 else input.take(index, dim)
+        return take_rows(input, index) if dim == 0 and input.flags.c_contiguous else input.take(index, dim)
     d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -77,7 +77,7 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
         raise _outside(k, n, a.ndim > 1 and (d == 1 or not a.size)) from None
     if not a.size:
         return np.empty((*a.shape[:d], k.size, *a.shape[d + 1 :]), a.dtype)
-    r = take_rows(a, k) if d == 0 else a.take(k, d)
+    r = take_rows(a, k) if d == 0 and a.flags.c_contiguous else a.take(k, d)
     return r if input.ndim else r.reshape(())
 
 
