@@ -11,7 +11,9 @@ def nodes(fn: Any) -> str:
     """The graph behind a result, in one line: B for Backward, L for a leaf, - for nothing."""
     if fn is None:
         return "-"
-    name = fn.name().split("::")[-1].replace("Backward", "B").replace("AccumulateGrad", "L").replace("ReshapeAlias", "View")
+    name = fn.name().split("::")[-1]
+    for long, short in (("Backward", "B"), ("AccumulateGrad", "L"), ("ReshapeAlias", "View")):
+        name = name.replace(long, short)
     return name + (f"({','.join(nodes(f) for f, _ in fn.next_functions)})" if fn.next_functions else "")
 
 
@@ -26,6 +28,10 @@ def shown(name: str, fn: Any) -> None:
         print(f"{name}: {r if r is None else (tuple(r.shape), str(r.dtype), nodes(r.grad_fn))}")
 
 
+def result_dtype(name: str, fn: Any, x: Any) -> Any:
+    return name, fn(x).dtype
+
+
 def leaves(torch: Any) -> Any:
     return lambda *shape: torch.randn(*shape, requires_grad=True)
 
@@ -35,8 +41,8 @@ def activations(torch: Any) -> None:
     kinks = [-5.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0, 25.0]
     one = torch.tensor([0.25], dtype=torch.float64)
     names = (
-        "relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish hardsigmoid softplus softshrink hardshrink "
-        "tanhshrink softsign logsigmoid sigmoid tanh"
+        "relu relu6 leaky_relu elu celu selu gelu silu mish hardtanh hardswish hardsigmoid softplus softshrink "
+        "hardshrink tanhshrink softsign logsigmoid sigmoid tanh"
     ).split()
     fns = {n: getattr(F, n) for n in names}
     fns["gelu tanh"] = lambda x: F.gelu(x, approximate="tanh")
@@ -57,7 +63,7 @@ def activation_dtypes(torch: Any) -> None:
     F = torch.nn.functional
     for name in "relu hardtanh leaky_relu elu gelu silu softplus logsigmoid hardswish softshrink mish glu".split():
         for dtype in (torch.int64, torch.bool, torch.complex64, torch.float16, torch.bfloat16):
-            attempt(lambda f=getattr(F, name), d=dtype: (name, f(torch.zeros(4, 2).to(d)).dtype))
+            attempt(result_dtype, name, getattr(F, name), torch.zeros(4, 2).to(dtype))
     attempt(F.softshrink, torch.ones(2), -1.0)
     attempt(F.hardtanh, torch.ones(2), 2.0, 1.0)
     attempt(F.celu, torch.ones(2), 0.0)
@@ -127,7 +133,8 @@ def losses(torch: Any) -> None:
             "gaussian": lambda **k: F.gaussian_nll_loss(x, y, z, full=True, **k),
             "poisson": lambda **k: F.poisson_nll_loss(x, z, full=True, **k),
             "ctc": lambda **k: F.ctc_loss(
-                leaf(5, 2, 4).log_softmax(2), torch.tensor([[1, 2], [1, 3]]), torch.tensor([5, 5]), torch.tensor([2, 2]), **k
+                leaf(5, 2, 4).log_softmax(2), torch.tensor([[1, 2], [1, 3]]), torch.tensor([5, 5]),
+                torch.tensor([2, 2]), **k
             ),
         }.items():
             r = fn(reduction=how)
@@ -324,7 +331,8 @@ def images(torch: Any) -> None:
     F, leaf = torch.nn.functional, leaves(torch)
     x = torch.arange(16.0).reshape(1, 1, 4, 4)
     for mode, more in (
-        ("nearest", {}), ("nearest-exact", {}), ("bilinear", {}), ("bilinear", {"align_corners": True}), ("bicubic", {}),
+        ("nearest", {}), ("nearest-exact", {}), ("bilinear", {}), ("bilinear", {"align_corners": True}),
+        ("bicubic", {}),
         ("area", {}), ("bilinear", {"antialias": True}), ("bicubic", {"antialias": True}),
     ):  # fmt: skip
         y = F.interpolate(x.clone().requires_grad_(), size=(3, 6), mode=mode, **more)

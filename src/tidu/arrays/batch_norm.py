@@ -130,7 +130,8 @@ def backward(
     n, c, s = x.shape
     m, r = mean.astype(work, copy=False), rstd.astype(work, copy=False)
     scale = r if weight is None else r * weight.astype(work, copy=False)
-    gb = gz = None
+    gb: Any = None
+    gz: Any = None
     if (training and need[0]) or need[1] or need[2]:
         count = _pieces(x)[1] if n else 1
         sums, dots = np.zeros((count, c), work), np.zeros((count, c), work)
@@ -143,7 +144,7 @@ def backward(
         if x.size:
             _run(x, reduce)
         gb, gz = sums.sum(0), dots.sum(0) * r
-    gx = None
+    gx: Any = None
     if need[0]:
         gx = np.empty(x.shape, work)
         if training:

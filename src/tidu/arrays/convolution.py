@@ -365,9 +365,8 @@ def adjoint_input(
     o, per = w.shape[0], w.shape[1]
     grows = math.prod(size) > 1.25 * math.prod(g.shape[2:]) and per * (o // groups) > 1
     if all(s == 1 for s in stride) and not grows:  # once more a convolution, with the kernel turned around
-        turned = w.reshape(groups, o // groups, per, *kernel).swapaxes(1, 2)[
-            (..., *(slice(None, None, -1),) * len(kernel))
-        ]
+        places = tuple(range(-len(kernel), 0))
+        turned = np.flip(w.reshape(groups, o // groups, per, *kernel).swapaxes(1, 2), places)
         turned = turned.reshape(groups * per, o // groups, *kernel)
         around = []
         for n, m, k, (lo, _), d in zip(size, g.shape[2:], kernel, pads, dilation, strict=True):

@@ -197,7 +197,7 @@ def max_indices(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
     size = x.shape[1:]
     kernel = [w.kernel for w in windows]
     strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
-    starts = 0
+    starts: Any = 0
     for d, w in enumerate(windows):
         line = (np.arange(w.out) * w.stride - w.before) * strides[d]
         starts = np.add(starts, line.reshape(-1, *(1,) * (len(windows) - 1 - d)))

@@ -46,8 +46,8 @@ def _resize(x: Any, sizes: Ints, back: bool) -> Any:
     for i, m in enumerate(sizes):
         axis = x.ndim - n + i
         if x.shape[axis] != m:
-            pair = (m, x.shape[axis]) if back else (x.shape[axis], m)
-            matrix = kernels.matrix_of(*pair, x.dtype)
+            n_in, n_out = (m, x.shape[axis]) if back else (x.shape[axis], m)
+            matrix = kernels.matrix_of(n_in, n_out, x.dtype)
             x = _along(x, matrix.T if back else matrix, axis)
     return np.ascontiguousarray(x).astype(dt)
 

@@ -374,6 +374,8 @@ def _conv(
     dilation: Any,
     groups: int,
 ) -> Value:
+    key: Any = None
+    known = None
     try:  # arguments that were found good before are good again
         key = (
             input._a.shape, input._a.dtype, weight._a.shape, weight._a.dtype,
@@ -381,7 +383,7 @@ def _conv(
         )  # fmt: skip
         known = _KNOWN.get(key)
     except (AttributeError, TypeError):
-        key = known = None
+        key = None
     if known is not None:
         return _op.call(input, weight, bias, *known)
     for i, (name, v) in enumerate((("input", input), ("weight", weight)), 1):

@@ -111,7 +111,7 @@ def _slopes(x1: Value, x2: Value, out: Value, p: float) -> Value:
 def _cdist_push(t_x1: Value, t_x2: Value, x1: Value, x2: Value, out: Value, p: float) -> Value:
     a, b = _apart(x1, x2)
     slopes = _slopes(x1, x2, out, p)
-    total = None
+    total: Any = None
     if t_x1 is not None:
         total = slopes * reshape(t_x1, a)
     if t_x2 is not None:

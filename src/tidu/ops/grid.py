@@ -93,6 +93,7 @@ def _sampled(input: Value, grid: Value, mode: int, padding: int, corners: bool) 
         where_ = [_padded(x, m, padding, corners) for x, m in zip(where_, size, strict=True)]
     low = [floor(x) for x in where_]
     part = [x - f for x, f in zip(where_, low, strict=True)]
+    steps: Ints
     if mode == BILINEAR:
         steps, weights = (0, 1), [[1 - t, t] for t in part]
     else:
