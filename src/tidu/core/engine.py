@@ -294,6 +294,11 @@ def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     A first gradient is taken as it is when nobody else can see its memory and it lies as the leaf does; otherwise it
     is copied. Later ones are added in place, so that `.grad` keeps its identity, unless a graph is being made.
     """
+    if leaf._node is not True:  # it asks for no gradient any more
+        del grads[leaf]
+        if leaf._node is not None and leaf._view is None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        return
     with LOCKS[hash(leaf) & 63]:
         _accumulate(leaf, grads, raw)
 

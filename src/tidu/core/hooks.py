@@ -7,8 +7,9 @@ import weakref
 from collections import OrderedDict
 from typing import Any
 
+from .dispatch import Special
 from .node import Node, OutputEdge, accumulate_grad, hooks_of
-from .tensor import Tensor, extra
+from .tensor import NOWHERE, Tensor, extra
 from .views import live_node
 
 _next_id = itertools.count().__next__
@@ -18,6 +19,9 @@ class RemovableHandle:
     """What registering a hook returns; `remove()` takes the hook off. Source: torch.utils.hooks.RemovableHandle."""
 
     next_id = 0
+
+    def __repr__(self) -> str:
+        return f"<torch.utils.hooks.RemovableHandle object at {id(self):#x}>"
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)
@@ -80,7 +84,7 @@ def retain_grad(t: Tensor) -> None:
     node = live_node(t)
     if node is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if node is True or t.retains_grad:
+    if node is True or node is NOWHERE or t.retains_grad:
         return
     extra(t).retains = True
     hooks_of(node.owner).captures[node.nr] = weakref.ref(t)
@@ -109,6 +113,8 @@ def leaf_hooks(leaf: Tensor) -> bool:
 
 def as_edge(x: Any) -> Any:
     """The edge that a tensor, a Node or a GradientEdge stands for."""
+    while isinstance(x, Special) and hasattr(x, "primal"):  # a dual number has the history of its value
+        x = x.primal
     if isinstance(x, Tensor):
         node = live_node(x)
         return x if node is True else node

@@ -96,7 +96,7 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
                 wants = (other._node if other._view is None else live_node(other)) is not None and state.grad
         except (AttributeError, OverflowError):
             return general(input, other)
-        if b is not a and b.ndim and other._v is input._v:
+        if b is not a and b.ndim and other._v is input._v and not (state.grad and _refused(input)):
             refuse_partial_overlap(a, b)
         if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
             return input if _recorded(op, input, other, a, b) else general(input, other)
@@ -113,6 +113,12 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
         return input
 
     return call
+
+
+def _refused(x: Tensor) -> bool:
+    """Whether a write will be refused for what `x` is, which is to be said first."""
+    base = x if x._view is None else x._view[0]
+    return base._node is True or (x._view is not None and x._view[2] is not DEFAULT)
 
 
 def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
@@ -366,6 +372,7 @@ def rebase(x: Tensor, node: Any) -> None:
         x._node = node
         move_captures(x, old)
         return
+    node.__dict__["in_view_"] = True
     base = x._view[0]
     base_old = base._node
     base._node = copy_slices(base, x, node)
@@ -396,7 +403,8 @@ class CopySlices(Node):
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
-        inner = (edges[0] or True, *edges[1:])  # the window's own cotangent is always wanted
+        if edges[0] is None:  # the base had no history: only what was written has
+            return self._apply_written(g, edges, raw)
         if raw:
             memory = np.zeros(_reach(size, stride), self.base_dtype)
             result = window(memory, size, stride, 0)
@@ -404,26 +412,43 @@ class CopySlices(Node):
             if self.view_dtype.itemsize != memory.itemsize:  # the parts of complex numbers
                 offset *= memory.itemsize // self.view_dtype.itemsize
             part = window(memory, v_size, v_stride, v_offset - offset, self.view_dtype)
-            cots = list(self.fn.apply(part.copy(), inner, raw))
+            cots = list(self.fn.apply(part.copy(), edges, raw))
             part[...] = 0 if cots[0] is None else cots[0]
             cots[0] = np.ascontiguousarray(result) if size else result
             return cots
         if isinstance(g, Special):
-            return self._apply_whole(g, inner, raw)
+            return self._apply_whole(g, edges, raw)
         dense = tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
         result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
         result.copy_(g)
         result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
         if self.view_dtype.itemsize != dense._a.itemsize:
-            dense, offset = dense.view_as_real(), 2 * offset  # type: ignore[attr-defined]
+            dense, offset = REGISTRY["view_as_real"].call(dense), 2 * offset
         part = dense.as_strided(v_size, v_stride, v_offset - offset)  # type: ignore[attr-defined]
-        cots = list(self.fn.apply(part.clone(), inner, raw))
+        cots = list(self.fn.apply(part.clone(), edges, raw))
         if cots[0] is None:
             part.zero_()
         else:
             part.copy_(cots[0])
         cots[0] = result.clone()
         return cots
+
+    def _apply_written(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        """The cotangents of the op's other inputs, from the window's."""
+        if isinstance(g, Special):
+            return self._apply_whole(g, edges, raw)
+        size, stride, offset = self.base_place
+        v_size, v_stride, v_offset = self.view_place
+        a = np.empty(_reach(size, stride), self.base_dtype) if raw else tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
+        if self.view_dtype.itemsize != self.base_dtype.itemsize:  # the parts of complex numbers
+            offset *= 2
+        if raw:
+            window(a, size, stride, 0)[...] = g
+            return self.fn.apply(window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw)
+        a.as_strided(size, stride).copy_(g)
+        if self.view_dtype.itemsize != self.base_dtype.itemsize:
+            a = REGISTRY["view_as_real"].call(a).reshape(-1)
+        return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)
 
     def _apply_whole(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         """The same without writes, which values of a transform may not take: the window by the places of its elements."""
@@ -439,6 +464,8 @@ class CopySlices(Node):
         places = tensor_of(np.array(window(memory, v_size, v_stride, v_offset - offset)).reshape(-1))
         flat = g.reshape(-1)
         cots = list(self.fn.apply(flat.gather(0, places).reshape(v_size), edges, raw))
+        if edges[0] is None:
+            return cots
         inner = flat.new_zeros(places.shape) if cots[0] is None else cots[0].reshape(-1)
         base = flat.scatter(0, places, inner).reshape(size)
         cots[0] = base if unit == 1 else REGISTRY["view_as_complex"].call(base)

@@ -142,7 +142,7 @@ class Tensor(metaclass=Shown):
     def grad(self) -> Any:
         """The accumulated gradient, None before the first backward()."""
         g = self._grad
-        if g is None and self._node not in (None, True) and not self.retains_grad and state.grad:
+        if g is None and self._node not in (None, True, NOWHERE) and not self.retains_grad and state.grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "

@@ -159,6 +159,4 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         if isinstance(src, complex) and self.dtype.category in (INTEGRAL, FLOATING):
             src = src.real
         src = tensor_of(number(src, self.dtype))
-    if src is self:
-        return self
     return apply_inplace(copy, (self, src))
