@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -49,9 +50,10 @@ def _dual_repr(self: Dual, **_: Any) -> str:
 
 
 def _batched_repr(self: Batched, **_: Any) -> str:
+    from .core.levels import rank
     from .printing import batched_repr
 
-    return batched_repr(repr(self.value), self.level, 0)
+    return batched_repr(repr(self.value), rank(self.level), 0)
 
 
 def _install(family: ModuleType) -> None:
@@ -65,7 +67,7 @@ def _install(family: ModuleType) -> None:
         method = getattr(family, "method_" + name, None) or getattr(family, name)
         setattr(Tensor, name, guarded(method, name, method=True))
     for name in getattr(family, "PROPERTIES", "").split():
-        setter = getattr(family, "set_property_" + name, None)
+        setter = getattr(family, "set_property_" + name, None) or read_only(name)
         setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
     for name in getattr(family, "INPLACE", "").split():
         fn = inplace(getattr(family, name).op, name + "_")
@@ -83,6 +85,15 @@ def later(name: str) -> Any:
 
 
 PUBLIC.later = later
+
+
+def read_only(name: str) -> Callable[[Any, Any], None]:
+    """What stands for the setter of a property that has none."""
+
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
 
 
 def _method_later(family: str, name: str) -> Any:
@@ -114,3 +125,6 @@ for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requ
     setattr(Tensor, _fn.__name__, _fn)
 Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
+for _name, _property in list(vars(Tensor).items()):
+    if isinstance(_property, property) and _property.fset is None:
+        setattr(Tensor, _name, _property.setter(read_only(_name)))

@@ -102,6 +102,9 @@ class FunctionNode(Node, FunctionCtx):
     def name(self) -> str:
         return type(self).__name__
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
     def release(self) -> None:
         self._released = True
         self._saved = None

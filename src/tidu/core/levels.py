@@ -36,6 +36,11 @@ def alive(level: int) -> bool:
     return level in _levels.active
 
 
+def rank(level: int) -> int:
+    """The number of an active level among those at work, the outermost being 1; what is over is -1."""
+    return _levels.active.index(level) + 1 if level in _levels.active else -1
+
+
 def depth() -> int:
     """How many transforms are at work."""
     return len(_levels.active)

@@ -214,3 +214,20 @@ class inference_mode(_Mode):
     def __exit__(self, *exc: Any) -> None:
         state.inference, state.grad = self._was
         state.refresh()
+
+
+class set_multithreading_enabled(_Mode):
+    """Accepted and without effect: a backward pass runs in the thread that asks for it. Source:
+    torch.autograd.grad_mode.set_multithreading_enabled."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def _clone(self) -> _Mode:
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass

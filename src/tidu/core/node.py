@@ -89,7 +89,8 @@ class Node:
 
     def name(self) -> str:
         """The name PyTorch gives it, such as MulBackward0."""
-        return type(self).__name__
+        name = type(self).__name__
+        return name if name not in _OF_THE_ENGINE else "torch::autograd::" + name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -131,8 +132,16 @@ class Node:
             return look_up(self, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def __dir__(self) -> list[str]:
+        from .saved import names
+
+        return [*super().__dir__(), *names(self)]
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+_OF_THE_ENGINE = frozenset({"CopyBackwards", "NotImplemented"})  # nodes that are not of one op
 
 
 def hooks_of(node: Node) -> Hooks:

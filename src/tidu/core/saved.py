@@ -28,6 +28,18 @@ def shown_name(op: Any, source: str) -> str:
     return "self" if source == "input" else source
 
 
+def names(node: Node) -> list[str]:
+    """The attributes under which a node shows what it saved."""
+    op = node.op
+    shown = [shown_name(op, source) for source in getattr(op, "sources", ())]
+    if {"self", "result"} & set(shown) or hasattr(op, "ufunc") or getattr(op, "name", "") in _SIZELESS:
+        shown = [name for name in shown if not name.endswith("_sym_sizes")]  # rules use sizes where PyTorch's do not
+    return [prefix + name for prefix in ("_saved_", "_raw_saved_") for name in shown]
+
+
+_SIZELESS = frozenset("cat gather permute stack t transpose unsqueeze where".split())
+
+
 def look_up(node: Node, attribute: str) -> Any:
     """The value of an attribute `_saved_...` or `_raw_saved_...`; AttributeError if the node's op saves no such thing."""
     raw = attribute.startswith("_raw_saved_")
