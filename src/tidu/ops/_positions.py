@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.gather import add_rows, take_rows
+from ._strides import empty_in_order
 
 Indices = list[Any]  # one entry a dimension: an array of integers or bools, or None for all of it
 
@@ -70,13 +71,29 @@ def take(a: Any, k: Any, dim: int) -> Any:
         return nothing([None] * dim + [k], a)
     try:
         if k.dtype == np.bool_:
-            return np.ascontiguousarray(a[(*(slice(None),) * dim, k)]) if dim else a[k]
+            return laid_out(a[(*(slice(None),) * dim, k)], a, [None] * dim + [k]) if dim else a[k]
         if dim == 0 and a.flags.c_contiguous:
             return np.asarray(take_rows(a, k))
-        return a.take(k, dim)
+        r = a.take(k, dim)
+        return r if a.flags.c_contiguous else laid_out(r, a, [None] * dim + [k])
     except IndexError:
         refuse_index([None] * dim + [k], a.shape)
         raise
+
+
+def laid_out(r: Any, a: Any, indices: Indices) -> Any:
+    """What indices take out of `a`, its dimensions in memory in the order that they have in `a`."""
+    if a.flags.c_contiguous or r.ndim < 2:
+        return np.ascontiguousarray(r) if r.ndim else r
+    dims, _, spread = _integer_indices(indices)
+    width = r.ndim - (a.ndim - len(dims))
+    rest = [s for d, s in enumerate(a.strides) if d not in dims]
+    at = 0 if spread else sum(d < dims[0] for d in range(a.ndim) if d not in dims)
+    out = empty_in_order(r.shape, [*rest[:at], *[0] * width, *rest[at:]], r.dtype)
+    if out.strides == r.strides:
+        return r
+    out[...] = r
+    return out
 
 
 def nothing(indices: Indices, a: Any) -> Any:

@@ -30,9 +30,14 @@ def empty_as(a: Any, dtype: Any = None) -> Any:
 
     A stride of 0 says nothing about the order; such a dimension stays where it is among the others.
     """
-    shape, strides = a.shape, [abs(s) for s in a.strides]
-    order = list(range(a.ndim - 1, -1, -1))  # from the innermost dimension on
-    for i in range(1, a.ndim):
+    return empty_in_order(a.shape, a.strides, a.dtype if dtype is None else dtype)
+
+
+def empty_in_order(shape: Any, strides: Any, dtype: Any) -> Any:
+    """An array without gaps, its dimensions in the order in memory that these strides have."""
+    strides = [abs(s) for s in strides]
+    order = list(range(len(shape) - 1, -1, -1))  # from the innermost dimension on
+    for i in range(1, len(shape)):
         at = i
         for j in range(i - 1, -1, -1):
             inner, outer = order[j], order[at]
@@ -44,8 +49,8 @@ def empty_as(a: Any, dtype: Any = None) -> Any:
             order[j], order[at] = outer, inner
             at = j
     outward = order[::-1]
-    made = np.empty([shape[d] for d in outward], a.dtype if dtype is None else dtype)
-    return made.transpose([outward.index(d) for d in range(a.ndim)])
+    made = np.empty([shape[d] for d in outward], dtype)
+    return made.transpose([outward.index(d) for d in range(len(shape))])
 
 
 def repeats(a: Any) -> bool:

@@ -32,7 +32,7 @@ from ._keys import (
     plain_key,
     tensors_only,
 )
-from ._positions import accumulate_at, nothing, numpy_key, refuse_index, take, taken_shape
+from ._positions import accumulate_at, laid_out, nothing, numpy_key, refuse_index, take, taken_shape
 from ._strides import copy_as
 from ._write import write_part
 from .dims import unsqueeze
@@ -161,7 +161,7 @@ def _index(input: Any, indices: Indices) -> Any:
     except IndexError:
         refuse_index(indices, input.shape)
         raise
-    return np.ascontiguousarray(r) if r.ndim else np.asarray(r)
+    return laid_out(r, input, indices) if r.ndim else np.asarray(r)
 
 
 _index_op = Op(

@@ -73,6 +73,8 @@ def _cat(tensors: Any, dim: int = 0) -> Any:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
         if first.shape == (0,):
             first = a
+    if first.shape == (0,):  # nothing but tensors without elements, whatever the dimension
+        return np.empty(0, first.dtype)
     real = tensors if first.ndim == 1 else [a for a in tensors if a.shape != (0,)] or [first]
     d = normalize_dim(dim, first.ndim)
     try:
