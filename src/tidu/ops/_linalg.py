@@ -92,7 +92,24 @@ def check_solvable(a: Any, b: Any, left: bool, name: str) -> None:
 
 
 def broadcast_batches(a: Any, b: Any) -> tuple[int, ...]:
-    return tuple(broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2])))
+    """The batch of both sides of an equation, of which errors name the right one first."""
+    return tuple(broadcast_shapes(tuple(b.shape[:-2]), tuple(a.shape[:-2])))
+
+
+def check_norm_dtype(x: Any, dtype: Any, name: str) -> None:
+    """RuntimeError unless a norm may be taken in that dtype."""
+    if dtype is None:
+        return
+    if dtype.category < dtypes.FLOATING:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype.legacy}")
+    if x.dtype.is_complex is not dtype.is_complex:
+        kind = "complex" if x.dtype.is_complex else "real"
+        raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {dtype.legacy}")
+    if dtypes.promote_types(x.dtype, dtype) is not dtype:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({x.dtype.legacy}) should be convertible without narrowing to the "
+            f"specified dtype ({dtype.legacy})"
+        )
 
 
 # ------------------------------------------------------------------ LAPACK's verdicts
@@ -123,7 +140,8 @@ def raise_for(info: Any, api: str, kind: str) -> None:
     at = int(np.flatnonzero(codes.reshape(-1))[0])
     code = int(codes.reshape(-1)[at])
     where = f": (Batch element {at}): " if codes.ndim else ": "
-    raise LinAlgError(api + where + _VERDICTS[kind].format(code))
+    error = RuntimeError if kind == "lu_factor" else LinAlgError
+    raise error(api + where + _VERDICTS[kind].format(code))
 
 
 _found = False  # whether SciPy's LAPACK has been asked for

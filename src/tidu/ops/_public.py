@@ -77,7 +77,7 @@ LINALG: dict[str, tuple[str, ...]] = {
     "solve": (f"Tensor A, Tensor B, *, bool left = True, {_OUT}",),
     "solve_ex": (f"Tensor A, Tensor B, *, bool left = True, bool check_errors = False, {_OUTS}",),
     "solve_triangular": (
-        f"Tensor input, Tensor B, *, bool upper, bool left = True, bool unitriangular = False, {_OUT}",
+        f"Tensor input, Tensor B, bool upper, *, bool left = True, bool unitriangular = False, {_OUT}",
     ),
     "svd": (f"Tensor A, bool full_matrices = True, *, str driver = None, {_OUTS}",),
     "svdvals": (f"Tensor A, *, str driver = None, {_OUT}",),

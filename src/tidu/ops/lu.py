@@ -254,7 +254,7 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U packed, and the pivots; torch.linalg.lu_factor is the newer name. Source: torch.lu."""
-    r = _factor.call(A, pivot, not get_infos, "lu")
+    r = _factor.call(A, pivot, False, "lu")
     r = tuple(r) if get_infos else tuple(r[:2])
     if out is not None:
         for o, v in zip(out, r, strict=True):

@@ -4,33 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
 from ..core.broadcast import cast
 from ..shapes import normalize_dim
-from ._linalg import check_floating, check_matrix, check_square, into
+from ._linalg import check_floating, check_matrix, check_norm_dtype, check_square, into
 from .decompositions import linalg_svdvals
 from .solvers import linalg_inv_ex
 from .statistics import vector_norm
 
 __all__: list[str] = []
-
-
-def check_dtype(x: Any, dtype: Any, name: str) -> None:
-    """RuntimeError unless a norm may be taken in that dtype."""
-    if dtype is None:
-        return
-    if dtype.category < dtypes.FLOATING:
-        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype.legacy}")
-    if x.dtype.is_complex and not dtype.is_complex:
-        raise RuntimeError(f"{name}: dtype should be complex for complex inputs, but got {dtype.legacy}")
-    if not x.dtype.is_complex and dtype.is_complex:
-        raise RuntimeError(f"{name}: dtype should be real for real inputs, but got {dtype.legacy}")
-    if dtypes.promote_types(x.dtype, dtype) is not dtype:
-        raise RuntimeError(
-            f"{name}: the dtype of the input ({x.dtype.legacy}) should be convertible without "
-            "narrowing to the specified "
-            f"dtype ({dtype.legacy})"
-        )
 
 
 def matrix_norm(
@@ -64,7 +45,7 @@ def matrix_norm(
     rows, cols = (normalize_dim(d, A.ndim) for d in dims)
     if rows == cols:
         raise RuntimeError(f"{name}: dims must be different. Got ({dims[0]}, {dims[1]})")
-    check_dtype(A, dtype, name)
+    check_norm_dtype(A, dtype, name)
     x = A if dtype is None else cast(A, dtype.np)
     if ord == "fro":
         r = vector_norm(x, 2, (rows, cols), keepdim)

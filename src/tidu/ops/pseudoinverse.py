@@ -272,12 +272,14 @@ def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None
             f"{name}: Expected input and other to have the same dtype, but got input's dtype {A.dtype.legacy} and "
             f"other's dtype {B.dtype.legacy}"
         )
-    if A.ndim - B.ndim > 1:
+    if A.ndim - B.ndim not in (0, 1):
         raise RuntimeError(
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1"
         )
     if A.dtype.category < dtypes.FLOATING or (A.dtype.is_floating_point and A.dtype.itemsize == 2):
         raise RuntimeError("This function doesn't handle types other than float and double")
+    if A.ndim > B.ndim:
+        broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-1]))
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     r = _lstsq.call(A, B, rcond, driver or "gelsy")

@@ -100,12 +100,7 @@ def stft(
         raise wrong("expected a tensor of floating point or complex values")
     if x.ndim not in (1, 2):
         raise wrong("expected a 1D or 2D tensor")
-    single = x.ndim == 1
-    x = x.unsqueeze(0) if single else x
-    if align_to_window and not center:
-        left = (n_fft - width) // 2
-        x = constant_pad_nd(x, [left, n_fft - width - left])
-    length = x.shape[1]
+    length = x.shape[-1]
     if not 0 < n_fft <= length:
         raise wrong(f"expected 0 < n_fft < {length}, but got n_fft={n_fft}")
     if hop <= 0:
@@ -117,6 +112,11 @@ def stft(
             f"expected a 1D window tensor of size equal to win_length={width}, but got window with size "
             f"{list(window.shape)}"
         )
+    single = x.ndim == 1
+    x = x.unsqueeze(0) if single else x
+    if align_to_window and not center:
+        left = (n_fft - width) // 2
+        x = constant_pad_nd(x, [left, n_fft - width - left])
     if window is None and width < n_fft:
         window = tensor_of(np.ones(width, x.dtype.np))
     frames = x.unfold(-1, n_fft, hop)

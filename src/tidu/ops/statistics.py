@@ -14,6 +14,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import normalize_dim, normalize_dims
+from ._linalg import check_norm_dtype
 from ._reduce import Ints, check_dims, expand_back, into, is_low, where
 from .extremes import into_pair, picked
 from .reduction import sum
@@ -291,6 +292,7 @@ def vector_norm(
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
         )
+    check_norm_dtype(x, dtype, "linalg.vector_norm")
     if dtype is not None:
         x = cast(x, dtype.np)
     if x.dtype.category < dtypes.FLOATING:
@@ -316,10 +318,10 @@ def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
 ) -> Any:  # fmt: skip
     """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values. Source: torch.norm."""
-    if p == "nuc":
+    if isinstance(p, str) and p != "fro":
         from .matrix_norms import matrix_norm
 
-        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     if p is None or p == "fro":
         p = 2
     return vector_norm(input, p, dim, keepdim, dtype=dtype, out=out)

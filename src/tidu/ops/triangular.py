@@ -17,7 +17,6 @@ from ._linalg import (
     check_floating,
     check_kernel,
     check_matrix,
-    check_same_dtype,
     check_solvable,
     check_square,
     columns,
@@ -253,7 +252,7 @@ def _solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitria
     """
     check_square(A, "linalg.solve_triangular")
     check_matrix(B, "linalg.solve_triangular", "B")
-    check_same_dtype(A, B, "linalg.solve_triangular")
+    B = B if B.dtype == A.dtype else B.astype(A.dtype)
     check_solvable(A, B, left, "linalg.solve_triangular")
     broadcast_batches(A, B)
     check_kernel(A, "triangular_solve_cpu")
