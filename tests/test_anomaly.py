@@ -1,5 +1,7 @@
 """What PyTorch prints about anomaly mode: the programs of behaviour/anomaly.py."""
 
+import warnings
+
 import pytest
 from behaviour import programs, recorded, text_of
 
@@ -85,3 +87,12 @@ def test_the_error_of_a_write_names_both_lines():
         assert "# keeps w" in noted(caught.value) and "# unrecorded" in noted(caught.value)
     finally:
         torch.autograd.set_debug(False)
+
+
+def test_a_scalar_that_becomes_nan():
+    for f, name in ((lambda x: x / 0 * 0, "Div"), (lambda x: (x * 0).sqrt() * 0, "Sqrt")):
+        x = torch.tensor(1.0, requires_grad=True)
+        with warnings.catch_warnings(), torch.autograd.detect_anomaly():
+            warnings.simplefilter("ignore")
+            with pytest.raises(RuntimeError, match=f"Function '{name}Backward0' returned nan values in its 0th output"):
+                f(x).backward()

@@ -130,7 +130,7 @@ def _masked(g: Any, cots: Sequence[Any]) -> Sequence[Any]:
     for c in cots:
         if c is not None and tuple(c.shape) == tuple(g.shape):
             a, b = getattr(c, "_a", c), getattr(g, "_a", g)
-            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            if isinstance(a, (np.ndarray, np.generic)) and isinstance(b, (np.ndarray, np.generic)):
                 wrong = np.isnan(a) & ((b == 0) | np.isinf(b))
                 if wrong.any():
                     c = np.where(wrong, a.dtype.type(0), a) if c is a else c.masked_fill(tensor_of(wrong), 0)
@@ -142,8 +142,9 @@ def _check_cotangents(node: Node, g: Any, edges: Sequence[Any], cots: Sequence[A
     """Raise if a cotangent that a node made is NaN (or infinite, where that is asked for)."""
     for k, (e, c) in enumerate(zip(edges, cots, strict=False)):
         a = getattr(c, "_a", c)
-        if e is None or not isinstance(a, np.ndarray):
+        if e is None or not isinstance(a, (np.ndarray, np.generic)):  # that of a scalar may be a NumPy scalar
             continue
+        a = np.asarray(a)
         wrong = _wrong(a)
         if wrong is None:
             continue
@@ -174,6 +175,7 @@ def _summary(g: Any) -> str:
     parts = []
     for v in g if isinstance(g, (list, tuple)) else [g]:
         a = getattr(v, "_a", v)
+        a = np.asarray(a) if isinstance(a, np.generic) else a
         if isinstance(a, np.ndarray) and a.size and a.dtype.kind in "fiub":
             parts.append(f"shape {a.shape}, from {a.min():g} to {a.max():g}")
         elif isinstance(a, np.ndarray):
