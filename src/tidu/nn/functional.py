@@ -1,10 +1,23 @@
 """Functions of networks, under PyTorch's names. The face of the families in ops/; nothing is defined here.
 
+Where torch has a function of the same name with other arguments, the family calls the one of nn.functional f_<name>.
+
 Source: torch.nn.functional.
 """
 
 from __future__ import annotations
 
+from ..ops import activation as _activation
+from ..ops import adaptive as _adaptive
+from ..ops import bags as _bags
+from ..ops import ctc as _ctc
+from ..ops import dropout as _dropout
+from ..ops import embedding as _embedding
+from ..ops import layer_norm as _layer_norm
+from ..ops import loss as _loss
+from ..ops import margin as _margin
+from ..ops import normalization as _normalization
+from ..ops import softmax as _softmax
 from ..ops.activation import (
     celu_,
     elu,
@@ -32,21 +45,6 @@ from ..ops.activation import (
     tanhshrink,
     threshold_,
 )
-from ..ops.activation import (
-    f_celu as celu,
-)
-from ..ops.activation import (
-    f_relu as relu,
-)
-from ..ops.activation import (
-    f_rrelu as rrelu,
-)
-from ..ops.activation import (
-    f_selu as selu,
-)
-from ..ops.activation import (
-    f_threshold as threshold,
-)
 from ..ops.adaptive import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -65,17 +63,7 @@ from ..ops.adaptive import (
     max_unpool2d,
     max_unpool3d,
 )
-from ..ops.adaptive import (
-    f_adaptive_max_pool1d as adaptive_max_pool1d,
-)
-from ..ops.adaptive import (
-    f_adaptive_max_pool2d as adaptive_max_pool2d,
-)
-from ..ops.adaptive import (
-    f_adaptive_max_pool3d as adaptive_max_pool3d,
-)
 from ..ops.attention import multi_head_attention_forward, scaled_dot_product_attention
-from ..ops.bags import f_embedding_bag as embedding_bag
 from ..ops.convolution import (
     conv1d,
     conv2d,
@@ -85,23 +73,8 @@ from ..ops.convolution import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from ..ops.ctc import f_ctc_loss as ctc_loss
 from ..ops.distance import cosine_similarity, normalize, pairwise_distance, pdist
-from ..ops.dropout import (
-    dropout1d,
-    dropout2d,
-    dropout3d,
-)
-from ..ops.dropout import (
-    f_alpha_dropout as alpha_dropout,
-)
-from ..ops.dropout import (
-    f_dropout as dropout,
-)
-from ..ops.dropout import (
-    f_feature_alpha_dropout as feature_alpha_dropout,
-)
-from ..ops.embedding import f_embedding as embedding
+from ..ops.dropout import dropout1d, dropout2d, dropout3d
 from ..ops.embedding import one_hot
 from ..ops.folding import (
     channel_shuffle,
@@ -112,36 +85,9 @@ from ..ops.folding import (
     unfold,
 )
 from ..ops.grid import affine_grid, grid_sample
+from ..ops.layer_norm import rms_norm
 from ..ops.linear import bilinear, linear
-from ..ops.loss import (
-    binary_cross_entropy,
-    gaussian_nll_loss,
-    huber_loss,
-    l1_loss,
-    mse_loss,
-    smooth_l1_loss,
-)
-from ..ops.loss import (
-    f_binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
-)
-from ..ops.loss import (
-    f_kl_div as kl_div,
-)
-from ..ops.loss import (
-    f_poisson_nll_loss as poisson_nll_loss,
-)
-from ..ops.margin import (
-    f_cosine_embedding_loss as cosine_embedding_loss,
-)
-from ..ops.margin import (
-    f_hinge_embedding_loss as hinge_embedding_loss,
-)
-from ..ops.margin import (
-    f_margin_ranking_loss as margin_ranking_loss,
-)
-from ..ops.margin import (
-    f_triplet_margin_loss as triplet_margin_loss,
-)
+from ..ops.loss import binary_cross_entropy, gaussian_nll_loss, huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from ..ops.margin import (
     multi_margin_loss,
     multilabel_margin_loss,
@@ -150,22 +96,7 @@ from ..ops.margin import (
     triplet_margin_with_distance_loss,
 )
 from ..ops.nll import cross_entropy, linear_cross_entropy, nll_loss
-from ..ops.normalization import (
-    f_batch_norm as batch_norm,
-)
-from ..ops.normalization import (
-    f_group_norm as group_norm,
-)
-from ..ops.normalization import (
-    f_instance_norm as instance_norm,
-)
-from ..ops.normalization import (
-    f_layer_norm as layer_norm,
-)
-from ..ops.normalization import (
-    local_response_norm,
-    rms_norm,
-)
+from ..ops.normalization import local_response_norm
 from ..ops.padding import pad
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.pooling import (
@@ -179,7 +110,33 @@ from ..ops.pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
-from ..ops.softmax import f_log_softmax as log_softmax
-from ..ops.softmax import f_softmax as softmax
 from ..ops.softmax import gumbel_softmax, softmin
 from ..ops.upsample import interpolate, upsample, upsample_bilinear, upsample_nearest
+
+celu = _activation.f_celu
+relu = _activation.f_relu
+rrelu = _activation.f_rrelu
+selu = _activation.f_selu
+threshold = _activation.f_threshold
+adaptive_max_pool1d = _adaptive.f_adaptive_max_pool1d
+adaptive_max_pool2d = _adaptive.f_adaptive_max_pool2d
+adaptive_max_pool3d = _adaptive.f_adaptive_max_pool3d
+embedding_bag = _bags.f_embedding_bag
+ctc_loss = _ctc.f_ctc_loss
+alpha_dropout = _dropout.f_alpha_dropout
+dropout = _dropout.f_dropout
+feature_alpha_dropout = _dropout.f_feature_alpha_dropout
+embedding = _embedding.f_embedding
+layer_norm = _layer_norm.f_layer_norm
+binary_cross_entropy_with_logits = _loss.f_binary_cross_entropy_with_logits
+kl_div = _loss.f_kl_div
+poisson_nll_loss = _loss.f_poisson_nll_loss
+cosine_embedding_loss = _margin.f_cosine_embedding_loss
+hinge_embedding_loss = _margin.f_hinge_embedding_loss
+margin_ranking_loss = _margin.f_margin_ranking_loss
+triplet_margin_loss = _margin.f_triplet_margin_loss
+batch_norm = _normalization.f_batch_norm
+group_norm = _normalization.f_group_norm
+instance_norm = _normalization.f_instance_norm
+log_softmax = _softmax.f_log_softmax
+softmax = _softmax.f_softmax

@@ -104,6 +104,11 @@ LAZY = {
         "index_select",
         "",
     ),
+    "layer_norm": (
+        "layer_norm native_layer_norm rms_norm",
+        "",
+        "",
+    ),
     "ldl": (
         "",
         "",
@@ -160,8 +165,7 @@ LAZY = {
         "",
     ),
     "normalization": (
-        "batch_norm group_norm instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm "
-        "rms_norm",
+        "batch_norm group_norm instance_norm native_batch_norm native_group_norm",
         "",
         "",
     ),
