@@ -140,3 +140,7 @@ group_norm = _normalization.f_group_norm
 instance_norm = _normalization.f_instance_norm
 log_softmax = _softmax.f_log_softmax
 softmax = _softmax.f_softmax
+
+for _name, _fn in list(globals().items()):
+    if getattr(_fn, "__name__", "") == "f_" + _name:  # named as it is called
+        _fn.__name__ = _fn.__qualname__ = _name
