@@ -144,7 +144,7 @@ expand = view_op("expand", _expand, lambda g, shape, _: sum_to(g, shape))
 
 def method_expand(self: Tensor, *size: Any, implicit: bool = False, **kw: Any) -> Any:
     """Dimensions of size one repeated without copying; -1 keeps a size. Source: torch.Tensor.expand."""
-    return expand(self, named_ints(size, kw.pop("size", None), "expand", "size"))
+    return expand(self, named_ints(size, kw, "expand", "size"))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Any:
@@ -182,3 +182,6 @@ def squeeze_(self: Tensor, dim: Any = None) -> Any:
     if dim is None:
         return _squeeze_all_(self)
     return _squeeze_dims_(self, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim_(self, dim)
+
+
+method_expand.__name__ = method_expand.__qualname__ = "expand"

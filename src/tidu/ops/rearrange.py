@@ -60,7 +60,7 @@ _repeat_op = linear("repeat", _repeat, _unrepeat, out_arg=False)
 def method_repeat(self: Tensor, *repeats: Any, **kw: Any) -> Any:
     """The tensor laid side by side, so many times along each dimension; more numbers than dimensions make new ones in
     front. Source: torch.Tensor.repeat."""
-    return _repeat_op(self, named_ints(repeats, kw.pop("repeats", None), "repeat", "repeats"))
+    return _repeat_op(self, named_ints(repeats, kw, "repeat", "repeats"))
 
 
 def tile(input: Any, dims: Any) -> Any:
@@ -71,7 +71,7 @@ def tile(input: Any, dims: Any) -> Any:
 
 def method_tile(self: Tensor, *dims: Any, **kw: Any) -> Any:
     """`repeat`, with as many leading ones as are missing. Source: torch.Tensor.tile."""
-    return tile(self, named_ints(dims, kw.pop("dims", None), "tile", "dims"))
+    return tile(self, named_ints(dims, kw, "tile", "dims"))
 
 
 @numpy_names
@@ -162,7 +162,7 @@ def flip(input: Any, dims: Any) -> Any:
 
 def method_flip(self: Tensor, *dims: Any, **kw: Any) -> Any:
     """The order along some dimensions reversed, as a copy. Source: torch.Tensor.flip."""
-    return flip_op(self, named_ints(dims, kw.pop("dims", None), "flip", "dims"))
+    return flip_op(self, named_ints(dims, kw, "flip", "dims"))
 
 
 def fliplr(input: Any) -> Any:
@@ -345,3 +345,8 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
         start = self.storage_offset() + strides[0] * (width + 1)  # type: ignore[attr-defined]
         as_strided(self, (rest,), (step,), start).fill_(fill_value)
     return self
+
+
+for _method in (method_repeat, method_tile, method_flip):
+    _method.__name__ = _method.__qualname__ = _method.__name__.removeprefix("method_")
+diagonal_copy.__doc__ = "`diagonal`, as a copy. Source: torch.diagonal_copy."

@@ -64,12 +64,14 @@ def _one(a: Any, i: int, fn: str, name: str) -> int:
         ) from None
 
 
-def named_ints(args: tuple[Any, ...], given: Any, fn: str, name: str) -> Ints:
-    """`ints`, of sizes that may also be given by keyword."""
-    if given is not None:
-        args = (given,)
+def named_ints(args: tuple[Any, ...], kw: dict[str, Any], fn: str, name: str) -> Ints:
+    """`ints`, of sizes that may also be given by keyword, the only one there is."""
+    if name in kw:
+        args = (kw.pop(name),)
     elif not args:
         raise TypeError(f'{fn}() missing 1 required positional arguments: "{name}"')
+    if kw:
+        raise TypeError(f"{fn}() got an unexpected keyword argument '{next(iter(kw))}'")
     return ints(args, fn, name)
 
 
@@ -166,7 +168,7 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
     if dtype is not None or (shape and type(shape[0]).__name__ == "dtype"):
         return _view_as_dtype(self, dtype if dtype is not None else shape[0])
     try:
-        sizes = named_ints(shape, size, "view", "size")
+        sizes = named_ints(shape, {} if size is None else {"size": size}, "view", "size")
     except TypeError as error:
         raise (refusal("view", True, (self, *shape), {}) if len(shape) < 2 else None) or error from None
     return view(self, sizes)
@@ -225,12 +227,12 @@ contiguous_clone = linear(
 
 def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
     """The elements in another shape: a view where that is possible, else a copy. Source: torch.Tensor.reshape."""
-    if shape and shape[0].__class__ is int:
+    if shape and shape[0].__class__ is int and not kw:
         try:
             return reshape(self, shape)
         except TypeError:
             pass
-    return reshape(self, named_ints(shape, kw.pop("shape", None), "reshape", "shape"))
+    return reshape(self, named_ints(shape, kw, "reshape", "shape"))
 
 
 def view_as(self: Tensor, other: Tensor) -> Any:
@@ -408,9 +410,9 @@ permute = view_op("permute", _permute, lambda g, shape, dims: permute(g, _invers
 
 def method_permute(self: Tensor, *dims: Any, **kw: Any) -> Any:
     """The dimensions in another order, as a view. Source: torch.Tensor.permute."""
-    if dims and dims[0].__class__ is int:
+    if dims and dims[0].__class__ is int and not kw:
         return permute(self, dims)
-    return permute(self, named_ints(dims, kw.pop("dims", None), "permute", "dims"))
+    return permute(self, named_ints(dims, kw, "permute", "dims"))
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
@@ -505,3 +507,6 @@ def property_H(self: Tensor) -> Any:
 
 t_ = relabel(t.op, "t_", "TBackward1")  # type: ignore[attr-defined]
 transpose_ = swapdims_ = swapaxes_ = relabel(transpose.op, "transpose_", "TransposeBackward1")  # type: ignore[attr-defined]
+
+for _method in (method_view, method_reshape, method_permute):  # by these names Python speaks of them
+    _method.__name__ = _method.__qualname__ = _method.__name__.removeprefix("method_")

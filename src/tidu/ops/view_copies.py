@@ -122,3 +122,4 @@ def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Any:
 
 expand_copy.op, slice_copy.op, as_strided_copy.op = _expand_copy.op, _slice_copy.op, _strided_copy.op  # type: ignore[attr-defined]
 view_copy.op, squeeze_copy.op = _view_copy.op, _squeeze_all.op  # type: ignore[attr-defined]
+detach_copy.__doc__ = "A copy without history. Source: torch.detach_copy."
