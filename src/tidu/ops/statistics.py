@@ -292,13 +292,13 @@ def vector_norm(
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
         )
-    check_norm_dtype(x, dtype, "linalg.vector_norm")
-    if dtype is not None:
-        x = cast(x, dtype.np)
     if x.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.legacy}"
         )
+    check_norm_dtype(x, dtype, "linalg.vector_norm")
+    if dtype is not None:
+        x = cast(x, dtype.np)
     dims = normalize_dims(dim, x.ndim)
     if ord < 0 or ord == float("inf"):
         for d in dims:
