@@ -70,6 +70,11 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
 
 
+def method_squeeze(self: Tensor, dim: Any = None, *more: int, axis: Any = None) -> Any:
+    """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.Tensor.squeeze."""
+    return squeeze(self, (dim, *more) if more else dim, axis=axis)
+
+
 def atleast_1d(*tensors: Any) -> Any:
     """The tensor (or each of several), a 0-d one with a dimension of size one. Source: torch.atleast_1d."""
     return _at_least(tensors, lambda x: x if x.ndim else reshape(x, (1,)), "atleast_1d")
@@ -185,3 +190,4 @@ def squeeze_(self: Tensor, dim: Any = None) -> Any:
 
 
 method_expand.__name__ = method_expand.__qualname__ = "expand"
+method_squeeze.__name__ = method_squeeze.__qualname__ = "squeeze"
