@@ -14,6 +14,7 @@ from .. import dtypes
 from ..shapes import Size, normalize_dim, numel
 from .dispatch import Special
 from .levels import alive
+from .modes import state
 from .maps import RANDOM_IN_ERROR_MODE, randomness_of
 from .op import REGISTRY
 from .promote import result_type
@@ -156,6 +157,8 @@ class Batched(Special):
         return slice_by_slice(op, args, level, self.size_of_batch)
 
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
+        from .inplace import apply_inplace
+
         level = self.level
         x = args[op.positions[0]]
         if not (isinstance(x, Batched) and x.level == level):
@@ -166,7 +169,13 @@ class Batched(Special):
                 f"arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
                 f"instead."
             )
-        got = op.call(*args)
+        values = list(args)
+        if op.kind == "elementwise" and _alike(op, values, level):
+            apply_inplace(op, values)
+            return x
+        # What is kept for backward must not be what is overwritten.
+        before = wrap(x.value.clone(), level) if state.grad and op.differentiable else x  # type: ignore[attr-defined]
+        got = op.call(*[before if v is x else v for v in args])
         value = got.value if isinstance(got, Batched) and got.level == level else got
         if tuple(got.shape) != tuple(x.shape):
             raise RuntimeError(

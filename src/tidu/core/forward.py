@@ -115,6 +115,8 @@ class Dual(Special):
         target = primals[at]
         before = target.clone()
         old = [before if p is target else p for p in primals]  # rules read what was there
+        if isinstance(tangents[0], Tensor):
+            tangents[0] = tangents[0].clone()  # type: ignore[attr-defined]
         tangent = None if not op.differentiable else settle(push(op, old, tangents, op.call(*old)), target)
         apply_inplace(op, primals)
         if not alive(level) or (tangent is None and not _is_dual(x, level)):
