@@ -1,4 +1,4 @@
-"""Inverses, solutions and determinants of square matrices, and what Cholesky's factor gives."""
+"""Inverses, solutions and determinants of square matrices."""
 
 from __future__ import annotations
 
