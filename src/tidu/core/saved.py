@@ -70,6 +70,8 @@ def value(node: Any, k: int, source: str) -> Any:
 def _slot(node: Any, source: str) -> Any:
     """What a node of a hot path has in the place of a source."""
     params = node.op.params
+    if hasattr(node, "saved_slot"):
+        return node.saved_slot(source)
     if source == "out":
         return node.out
     if source == params[0]:

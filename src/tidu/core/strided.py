@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .linear import linear
+from .node import next_seq
+from .tensor import new
+from .viewing import ShapedNode
 from .views import geometry, storage_of, window
 
 Ints = tuple[int, ...]
@@ -91,3 +95,30 @@ gather_window = linear(
     node="AsStridedBackward0",
     out_arg=False,
 )
+
+
+class StridedNode(ShapedNode):
+    """The node of `as_strided` on a hot path: what every view gets whose base was written."""
+
+    __slots__ = ("place",)
+    op = as_strided.op  # type: ignore[attr-defined]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        scatter = _scatter if raw else as_strided_scatter
+        return (scatter(g, *self.args, self.place),)
+
+
+StridedNode.__name__ = StridedNode.__qualname__ = "AsStridedBackward0"
+
+
+def strided_node(a: np.ndarray[Any, Any], base: Any) -> StridedNode:
+    """The node that takes the array `a` out of its base, a tensor, by sizes, strides and offset."""
+    n = new(StridedNode)
+    n.seq = next_seq()
+    n._hooks = None
+    n.edges = (base if base._node is True else base._node,)
+    storage = storage_of(base._a)
+    n.shape = base._a.shape
+    n.args = geometry(a, storage)
+    n.place = geometry(base._a, storage)
+    return n

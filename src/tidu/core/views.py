@@ -8,6 +8,7 @@ reads `_node` of a view asks it first.
 
 from __future__ import annotations
 
+from ctypes import c_void_p
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,13 @@ def view_error(t: Tensor, written: str) -> RuntimeError:
 
 def strided_node(t: Tensor, base: Tensor) -> Any:
     """The node that takes the view `t` out of its base by sizes, strides and offset."""
-    from .op import REGISTRY
-    from .strided import as_strided
+    from . import strided
 
-    if t._a.dtype.kind != base._a.dtype.kind and base._a.dtype.kind == "c":  # the parts of complex numbers
+    if t._a.dtype is not base._a.dtype and base._a.dtype.kind == "c" != t._a.dtype.kind:  # parts of complex numbers
+        from .op import REGISTRY
+
         base = REGISTRY["view_as_real"].call(base)
-    return as_strided.op.make_node((base, *geometry(t._a, storage_of(base._a))), (t,))
+    return strided.strided_node(t._a, base)
 
 
 # ------------------------------------------------------------------ memory
@@ -128,8 +130,19 @@ def storage_of(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return a
 
 
-def pointer(a: np.ndarray[Any, Any]) -> int:
+def _pointer_slowly(a: np.ndarray[Any, Any]) -> int:
     return int(a.__array_interface__["data"][0])
+
+
+def _pointer_from_struct(a: np.ndarray[Any, Any]) -> int:
+    # The first field of NumPy's array struct, behind Python's object header. NumPy's own ways make a dict or an object
+    # of ctypes first, which takes twenty times as long, and every write through a view asks four times.
+    return _at(id(a) + _HEADER).value or 0
+
+
+_at, _HEADER = c_void_p.from_address, object.__basicsize__
+_probe = np.zeros(3)[1:]
+pointer = _pointer_from_struct if _pointer_from_struct(_probe) == _pointer_slowly(_probe) else _pointer_slowly
 
 
 def strides_of(a: np.ndarray[Any, Any]) -> tuple[int, ...]:
@@ -173,5 +186,6 @@ def window(
     if storage.flags.forc:
         buffer = storage if storage.flags.c_contiguous else storage.T
         return np.ndarray(size, dtype, buffer, offset * item, strides)
-    flat = np.lib.stride_tricks.as_strided(storage, (storage.size,), (storage.itemsize,)).view(dtype)  # an odd layout from outside
+    # an odd layout from outside
+    flat = np.lib.stride_tricks.as_strided(storage, (storage.size,), (storage.itemsize,)).view(dtype)
     return np.lib.stride_tricks.as_strided(flat[offset:], size, strides)

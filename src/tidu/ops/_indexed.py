@@ -32,6 +32,12 @@ class IndexedNode(Node):
             raise modified(self, index, index._v, self.version)
         return (self.adjoint(g, self.shape, index._a if raw else index, *self.args),)
 
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        if source.endswith("_shape"):
+            return self.shape
+        return self.args[0] if source == "dim" else self.index
+
     def release(self) -> None:
         self.index = None
 
@@ -93,6 +99,10 @@ class ListNode(Node):
             if k is not None and k._v[0] != version:
                 raise modified(self, k, k._v, version)
         return (self.adjoint(g, self.shape, [k if k is None else k._a for k in indices] if raw else indices),)
+
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        return self.shape if source.endswith("_shape") else self.indices
 
     def release(self) -> None:
         self.indices = None
@@ -205,6 +215,10 @@ class JoinNode(Node):
 
     __slots__ = ("dim", "shapes")
     adjoint: Callable[..., Any]
+
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        return self.dim if source == "dim" else self.shapes
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         return self.adjoint(g, self.shapes, self.dim, tuple([e is not None for e in edges]))  # type: ignore[no-any-return]

@@ -64,8 +64,11 @@ _zero = Op(
 
 
 def _copy(input: Any, src: Any) -> Any:
-    shape = broadcast_shapes(input.shape, src.shape)
-    return np.broadcast_to(src if src.dtype == input.dtype else cast_array(src, input.dtype), shape)
+    if src.dtype != input.dtype:
+        src = cast_array(src, input.dtype)
+    if src.shape == input.shape:
+        return src
+    return np.broadcast_to(src, broadcast_shapes(input.shape, src.shape))
 
 
 copy = Op(
