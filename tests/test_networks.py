@@ -190,3 +190,15 @@ def test_every_name_of_torch_nn_functional_is_documented():
     for name, fn in vars(F).items():
         if callable(fn) and not name.startswith("_") and name != "annotations":
             assert fn.__doc__, name
+
+
+@pytest.mark.parametrize(("length", "others"), [(300, 300), (300, 200), (130, 400), (5, 7)])
+def test_causal_attention_of_several_tiles(length, others):
+    q, k, v = leaf(1, 2, length, 8), leaf(1, 2, others, 8, seed=1), leaf(1, 2, others, 8, seed=2)
+    fused = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    seen = torch.ones(length, others, dtype=torch.bool).tril()
+    plain = torch.softmax((q @ k.mT / 8**0.5).masked_fill(~seen, float("-inf")), -1) @ v
+    assert torch.allclose(fused, plain)
+    g = leaf(*fused.shape, seed=4).detach()
+    for a, b in zip(*(torch.autograd.grad(y, (q, k, v), g) for y in (fused, plain)), strict=True):
+        assert torch.allclose(a, b)

@@ -41,23 +41,19 @@ def _heads(x: Any, rep: int = 1) -> Any:
     return np.ascontiguousarray(x).reshape(-1 if x.size else x.shape[0] * x.shape[1], *x.shape[2:])
 
 
-def _mask_of(mask: Any, is_causal: bool, q: Any, k: Any, dt: Any) -> Any:
+def _mask_of(mask: Any, q: Any, k: Any, dt: Any) -> Any:
     """What is added to the scores of heads lo:hi, as a function of the two; None for nothing."""
-    causal = None
-    length, other = q.shape[2], k.shape[2]
-    if is_causal:
-        causal = np.where(np.tri(length, other, dtype=bool), dt.type(0), dt.type(-np.inf))
     if mask is None:
-        return None if causal is None else lambda lo, hi: causal
+        return None
     if mask.dtype.kind == "b":
         mask = np.where(mask, dt.type(0), dt.type(-np.inf))
     mask = mask.astype(dt, copy=False)
     if mask.ndim < 3 or (mask.shape[0] == 1 and mask.shape[1] == 1):
         full = mask if mask.ndim < 3 else mask[0, 0] if mask.ndim == 4 else mask[0]
-        both = full if causal is None else full + causal
-        return lambda lo, hi: both
+        return lambda lo, hi: full
+    length, other = q.shape[2], k.shape[2]
     every = np.broadcast_to(mask, (*q.shape[:2], length, other)).reshape(-1, length, other)
-    return lambda lo, hi: every[lo:hi] if causal is None else every[lo:hi] + causal
+    return lambda lo, hi: every[lo:hi]
 
 
 def _wide(x: Any) -> Any:
@@ -68,9 +64,9 @@ def _fused_forward(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: 
     q, k, v = _wide(query), _wide(key), _wide(value)
     rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
     b, h, length, width = q.shape
-    mask = _mask_of(attn_mask, is_causal, q, k, q.dtype)
+    mask = _mask_of(attn_mask, q, k, q.dtype)
     out = np.empty((b * h, length, width), q.dtype)
-    lse = kernels.forward(_heads(q), _heads(k, rep), _heads(v, rep), scale, mask, out)
+    lse = kernels.forward(_heads(q), _heads(k, rep), _heads(v, rep), scale, mask, is_causal, out)
     laid = np.empty_like(query)  # as the queries are, so that joining the heads mostly costs no copy
     laid[...] = out.reshape(b, h, length, width)
     return laid, lse.reshape(b, h, length)
@@ -84,10 +80,10 @@ def _fused_rule(
         return _recorded_rule(g0, query, key, value, attn_mask, is_causal, scale)
     g, q, k, v, out = (_wide(x) for x in (g0, query, key, value, out0))
     rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
-    mask = _mask_of(attn_mask, is_causal, q, k, q.dtype)
+    mask = _mask_of(attn_mask, q, k, q.dtype)
     lse = out1.reshape(-1, q.shape[2], 1)
     gq, gk, gv = kernels.backward(
-        _heads(g), _heads(q), _heads(k, rep), _heads(v, rep), _heads(out), lse, scale, mask
+        _heads(g), _heads(q), _heads(k, rep), _heads(v, rep), _heads(out), lse, scale, mask, is_causal
     )
 
     def back(c: Any, like: Any, times: int) -> Any:
