@@ -60,10 +60,18 @@ def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
     return True
 
 
-def over_pieces(rows: int, n: int, run: Callable[[int, int, int], None]) -> None:
-    """run(first row, number of rows, number of the piece) over the pieces of a (rows, n) matrix."""
+def over_pieces(rows: int, n: int, run: Callable[[int, int, int], None], shared: int = 0) -> None:
+    """run(first row, number of rows, number of the piece) over the pieces of a (rows, n) matrix.
+
+    From more than `shared` elements on the threads share.
+    """
     step = _rows_a_piece(rows, n)
-    parallel(lambda i: run(i * step, min(step, rows - i * step), i), count_pieces(rows, n))
+    count = count_pieces(rows, n)
+    if rows * n <= shared:
+        for i in range(count):
+            run(i * step, min(step, rows - i * step), i)
+    else:
+        parallel(lambda i: run(i * step, min(step, rows - i * step), i), count)
 
 
 def count_pieces(rows: int, n: int) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,17 @@ _max_reduce: Any = np.maximum.reduce
 _vecdot: Any = np.vecdot
 
 _BLOCK = 1 << 21  # bytes of a block; a few calls on each, which should be long for the interpreter's lock
-_SHARED = 1 << 17  # elements from which the threads share
+_ALONE = 1 << 14  # elements from which BLAS must be told not to share by itself
+_LARGE = 1 << 16  # elements from which there are native loops, and blocks
+# Elements from which the threads share. Between many calls, short ones on small arrays, the interpreter's lock goes
+# back and forth, so that layer norm has bounds of its own: for long rows, short ones, and native loops.
+_SHARED, _SHARED_LONG, _SHARED_SHORT, _SHARED_NATIVE = 1 << 17, 1 << 19, 1 << 21, 1 << 18
 _DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
 _NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
 
-_SHORT = (
-    256  # elements of a row up to which a product with one number a row spends most of its time between rows,
-)
-_FEW = 32  # if there are at least so many of them
+# Elements of a row up to which a product with one number a row spends most of its time between rows, if it has a few.
+_SHORT = 256
+_FEW = 32
 
 _ONES = {kind: np.ones(_DOT, kind) for kind in "fd"}
 
@@ -90,21 +94,24 @@ def _over_blocks(
     outs: Sequence[np.ndarray],
     half: bool,
     numbered: bool = False,
+    shared: int = _SHARED,
 ) -> None:
     """kernel(*in_blocks, *out_blocks): arrays (outer, n) or (outer, n, inner) cut along outer, then inner.
 
-    Where `half`, the kernel sees float32 copies. A `numbered` kernel is given the number of the block first.
+    Where `half`, the kernel sees float32 copies. A `numbered` kernel is given the number of the block first. From
+    more than `shared` elements on the threads share.
     """
     a = ins[0]
     item = 4 if half else a.itemsize
     outer = len(a)
-    if a.size <= _SHARED and not half:
-        with quiet():
+    if a.size <= _LARGE and not half:
+        with one_blas_thread() if a.size > _ALONE else nullcontext(), quiet():
             kernel(*([0] if numbered else []), *ins, *outs)
         return
     line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
     block = _BLOCK if len(ins) < 4 else _BLOCK // 2  # the more arrays, the less of each
-    step = step_of(outer, max(1, block // line), 1)
+    most = max(1, block // line)
+    step = step_of(outer, most, 1) if a.size > shared else max(1, most // 2)
     cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
     if a.ndim == 3 and line > 2 * _BLOCK:  # long slabs: cut the inner axis too
         width = max(512, _BLOCK // (a.shape[1] * item))
@@ -127,8 +134,8 @@ def _over_blocks(
             for result, target in zip(results, targets, strict=True):
                 result[...] = target
 
-    if a.size <= _SHARED:
-        with quiet():
+    if a.size <= shared:
+        with one_blas_thread(), quiet():
             for i in range(len(cuts)):
                 run(i)
     else:
@@ -143,7 +150,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
     if a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
-        if inner == 1 and a.size > _SHARED and a.dtype == _FLOAT32:
+        if inner == 1 and a.size > _LARGE and a.dtype == _FLOAT32:
             rows = [np.ascontiguousarray(x).reshape(shape) for x in ins]
             if over_rows(kernel.__name__.lstrip("_"), rows, out.reshape(shape)):
                 return out
@@ -279,7 +286,7 @@ def layer_norm(
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
     tail = (1,) * n_axes
-    if a.size > _SHARED and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
+    if a.size > _LARGE and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
         return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
 
     short = n <= _SHORT and (w is None or math.isfinite(w.dot(w)))
@@ -305,7 +312,7 @@ def layer_norm(
             _mul(mean[:, 0], -rstd[:, 0], columns[:, 0])
             _add(y, columns.dot(rows_of_two), y)  # - mean * rstd * weight + bias
             return
-        if x.size > _SHARED:  # to read one cold array while another is written costs no more than the writing
+        if x.size > _LARGE:  # to read one cold array while another is written costs no more than the writing
             np.copyto(y, x)
             x = y
         _div(row_sum(x), n, mean)
@@ -321,7 +328,8 @@ def layer_norm(
             _add(y, b, y)
 
     if a.size:
-        _over_blocks(kernel, [a.reshape(rows, n)], [mean, rstd, out.reshape(rows, n)], half)
+        shared = _SHARED_SHORT if n <= _SHORT else _SHARED_LONG
+        _over_blocks(kernel, [a.reshape(rows, n)], [mean, rstd, out.reshape(rows, n)], half, shared=shared)
     else:
         mean[...] = 0 if n else np.nan
         rstd[...] = np.nan
@@ -338,22 +346,14 @@ def _native_layer_norm(
     n = a.size // rows
     w, b = np.ones(n, a.dtype) if w is None else w, np.zeros(n, a.dtype) if b is None else b
     w, b = np.ascontiguousarray(w), np.ascontiguousarray(b)
-    x, y, m, r = np.ascontiguousarray(a).reshape(rows, n), out.reshape(rows, n), mean, rstd
+    x = np.ascontiguousarray(a).reshape(rows, n)
+    px, pw, pb, py, pm, pr = map(address, (x, w, b, out, mean, rstd))
 
     def run(lo: int, count: int, _: int) -> None:
-        function(
-            address(x[lo]),
-            address(w),
-            address(b),
-            address(y[lo]),
-            address(m[lo]),
-            address(r[lo]),
-            count,
-            n,
-            eps,
-        )
+        at, of = 4 * lo * n, 4 * lo
+        function(px + at, pw, pb, py + at, pm + of, pr + of, count, n, eps)
 
-    over_pieces(rows, n, run)
+    over_pieces(rows, n, run, _SHARED_NATIVE)
     return True
 
 
@@ -371,11 +371,13 @@ def _native_layer_norm_backward(
     pieces = count_pieces(rows, n)
     gw, gb = np.zeros((pieces, n), a.dtype), np.zeros((pieces, n), a.dtype)
 
-    def run(lo: int, count: int, i: int) -> None:
-        arrays = (g[lo], x[lo], mean[lo], rstd[lo], w, ga[lo], gw[i], gb[i])
-        function(*map(address, arrays), count, n)
+    pg, px, pm, pr, pw, pa, pgw, pgb = map(address, (g, x, mean, rstd, w, ga, gw, gb))
 
-    over_pieces(rows, n, run)
+    def run(lo: int, count: int, i: int) -> None:
+        at, of, part = 4 * lo * n, 4 * lo, 4 * i * n
+        function(pg + at, px + at, pm + of, pr + of, pw, pa + at, pgw + part, pgb + part, count, n)
+
+    over_pieces(rows, n, run, _SHARED_NATIVE)
     return ga, _add_reduce(gw, 0), _add_reduce(gb, 0)
 
 
@@ -399,7 +401,7 @@ def layer_norm_backward(
     w = None if weight is None else weight.reshape(n).astype(work, copy=False)
     need_a, need_w, need_b = need
     shape = a.shape[lead:]
-    if a.size > _SHARED and a.dtype == _FLOAT32 and need_a:
+    if a.size > _LARGE and a.dtype == _FLOAT32 and need_a:
         flat = (g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1))
         done = _native_layer_norm_backward(*flat, w)
         if done is not None:
@@ -454,7 +456,8 @@ def layer_norm_backward(
 
     if a.size:
         ins = [g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1)]
-        _over_blocks(kernel, ins, [ga.reshape(rows, n)] if ga is not None else [], half, numbered=True)
+        results = [ga.reshape(rows, n)] if ga is not None else []
+        _over_blocks(kernel, ins, results, half, True, _SHARED_SHORT if short else _SHARED_LONG)
 
     def total(k: int) -> np.ndarray:
         if not parts:
