@@ -16,25 +16,28 @@ def _array(v: Any) -> Any:
     return v._a if isinstance(v, Tensor) else v
 
 
-def write_part(op: Op, args: Sequence[Any], into: Callable[..., None]) -> Any:
-    """Write op(*args) into args[0] by `into(array, *arguments)`, which checks everything before it writes."""
+def write_part(op: Op, args: Sequence[Any], into: Callable[..., None], anywhere: bool = False) -> Any:
+    """Write op(*args) into args[0] by `into(array, *arguments)`, which checks everything before it writes.
+
+    `anywhere`: it writes into any layout, and the caller has seen to memory that the arguments share.
+    """
     x = args[0]
     try:
         a = x._a
         vals = [[_array(w) for w in v] if v.__class__ is list else _array(v) for v in args[1:]]
     except AttributeError:
         return apply_inplace(op, args)
-    if not a.flags.c_contiguous:
+    if not (anywhere or a.flags.c_contiguous):
         return apply_inplace(op, args)
     wants = False
     cell = x._v
-    for v in args[1:]:
+    for v in () if anywhere else args[1:]:
         if v.__class__ is Tensor and v._v is cell and v._a.ndim:
             refuse_overlap(x, (v,), whole=True)
     for v in args:
         if isinstance(v, Tensor) and (v._node is not None if v._view is None else _wants(v, x)):
             wants = True
-    if not wants and x._v.__class__ is list:
+    if not wants and x._v.__class__ is list and a.flags.c_contiguous:
         into(a, *vals)
         x._v[0] += 1
         return x

@@ -36,6 +36,7 @@ from ._positions import accumulate_at, laid_out, nothing, numpy_key, refuse_inde
 from ._strides import copy_as
 from ._write import write_part
 from .dims import unsqueeze
+from .filling import copy
 from .piecewise import checked_number
 from .shape import alias, reshape
 from .windows import select, slice_
@@ -382,7 +383,10 @@ def _copy_into(view: Any, value: Any) -> None:
             value = value.expand(target)  # type: ignore[attr-defined]
     if value._v is view._v and not _same_place(value._a, view._a):
         refuse_overlap(view, (value,), whole=True)
-    view.copy_(value)  # type: ignore[attr-defined]
+    if value.__class__ is Tensor and view.__class__ is Tensor and value._a.dtype is view._a.dtype:
+        write_part(copy, (view, value), np.copyto, anywhere=True)
+    else:
+        view.copy_(value)  # type: ignore[attr-defined]
 
 
 def _value(value: Any, x: Any) -> Tensor:
