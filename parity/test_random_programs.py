@@ -12,18 +12,22 @@ from .test_autograd import text_of
 
 VIEWS = [
     "{a}[0]", "{a}[1:]", "{a}[:, 0]", "{a}[..., ::2]", "{a}.t()", "{a}.view(-1)", "{a}.reshape(-1)", "{a}.unsqueeze(0)",
-    "{a}.squeeze()", "{a}.transpose(0, -1)", "{a}.diagonal()", "{a}.view_as({a})", "{a}.expand_as({a})", "{a}.narrow(0, 0, 1)",
+    "{a}.squeeze()", "{a}.transpose(0, -1)", "{a}.diagonal()", "{a}.view_as({a})", "{a}.expand_as({a})",
+    "{a}.narrow(0, 0, 1)",
     "{a}.select(0, 0)", "{a}.flatten()", "{a}.permute(*range({a}.dim()))", "{a}.unbind()[0]", "{a}.chunk(2)[0]",
     "{a}.split(1)[0]", "{a}[None]", "{a}.detach()", "{a}.data", "{a}[:]",
 ]  # fmt: skip
 FRESH = [
-    "{a} * 2", "{a} * {b}", "{a} + {b}", "{a}.exp()", "{a}.clone()", "{a} - {b}.mean()", "{a}.sum()", "{a} / 2", "{a}.sigmoid()",
+    "{a} * 2", "{a} * {b}", "{a} + {b}", "{a}.exp()", "{a}.clone()", "{a} - {b}.mean()", "{a}.sum()", "{a} / 2",
+    "{a}.sigmoid()",
     "{a}.relu()", "torch.cat([{a}, {a}])", "{a}.tanh()", "{a} ** 2", "{a}.contiguous()",
 ]  # fmt: skip
 WRITES = [
-    "{a}.add_(1)", "{a}.mul_(2)", "{a}.mul_({b})", "{a}.add_({b})", "{a}.zero_()", "{a}.copy_({b})", "{a}[0] = 1.5", "{a}[0] = {b}",
+    "{a}.add_(1)", "{a}.mul_(2)", "{a}.mul_({b})", "{a}.add_({b})", "{a}.zero_()", "{a}.copy_({b})",
+    "{a}[0] = 1.5", "{a}[0] = {b}",
     "{a}.exp_()", "{a}.sigmoid_()", "{a}.fill_(0.5)", "{a}.sub_({b}.mean())", "{a}.t_()", "{a}.detach_()",
-    "{a}.retain_grad()", "{a}.clamp_(-1, 1)", "{a}.masked_fill_({a} > 1, 0.25)", "{a}.unsqueeze_(0)", "{a} += {b}", "{a} *= 0.5",
+    "{a}.retain_grad()", "{a}.clamp_(-1, 1)", "{a}.masked_fill_({a} > 1, 0.25)", "{a}.unsqueeze_(0)", "{a} += {b}",
+    "{a} *= 0.5",
     "{a}.div_(3)", "{a}.neg_()", "{a}.pow_(2)",
 ]  # fmt: skip
 MODES = ["torch.no_grad()", "torch.enable_grad()", "torch.set_grad_enabled(False)"]
@@ -81,7 +85,16 @@ def play(text: str, lib: Any) -> None:
     for name, v in values.items():
         try:
             node = v.grad_fn
-            print(name, tuple(v.shape), _rounded(v), v.requires_grad, v.is_leaf, v._version, type(node).__name__, v._is_view())
+            print(
+                name,
+                tuple(v.shape),
+                _rounded(v),
+                v.requires_grad,
+                v.is_leaf,
+                v._version,
+                type(node).__name__,
+                v._is_view(),
+            )
         except RuntimeError as error:
             print(name, f"{type(error).__name__}: {error}")
     for name, v in values.items():

@@ -89,7 +89,7 @@ def test_is_a_loop(name):
 
         places = tuple(i for i, a in enumerate(args) if a.dtype.is_floating_point)
         weigh = real(*got.shape[1:], seed=5)
-        grad = torch.func.grad(lambda *a: (fn(*a) * weigh).sum(), argnums=places)
+        grad = torch.func.grad(lambda *a, weigh=weigh: (fn(*a) * weigh).sum(), argnums=places)
         per_sample = torch.func.vmap(grad, in_dims=dims)(*given)
         for i in range(3):
             one = grad(*[g[i] if m else g for g, m in zip(given, mapped)])

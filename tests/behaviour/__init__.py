@@ -38,7 +38,9 @@ def programs(topic: str) -> dict[str, Callable[[Any], None]]:
     return {
         name: fn
         for name, fn in vars(module).items()
-        if inspect.isfunction(fn) and fn.__module__ == module.__name__ and list(inspect.signature(fn).parameters) == ["torch"]
+        if inspect.isfunction(fn)
+        and fn.__module__ == module.__name__
+        and list(inspect.signature(fn).parameters) == ["torch"]
     }
 
 
@@ -48,7 +50,11 @@ def text_of(program: Callable[[Any], None], torch: Any) -> str:
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         # said once in a process; about PyTorch's own insides
-        if "will create a reference cycle" not in str(message) and "torch.jit" not in str(message) and "GraphModule" not in str(message):
+        if (
+            "will create a reference cycle" not in str(message)
+            and "torch.jit" not in str(message)
+            and "GraphModule" not in str(message)
+        ):
             print(f"{category.__name__}: {message}", file=out)
 
     torch.manual_seed(0)

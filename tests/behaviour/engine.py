@@ -236,7 +236,9 @@ def create_graph_and_higher_orders(torch: Any) -> None:
     (g * g).sum().backward()
     print(w.grad)
     with torch.no_grad():
-        (g,) = torch.autograd.grad((w.detach().requires_grad_() ** 2).sum() if False else _fresh(torch, w), w, create_graph=True)
+        (g,) = torch.autograd.grad(
+            (w.detach().requires_grad_() ** 2).sum() if False else _fresh(torch, w), w, create_graph=True
+        )
     print(g.requires_grad)
 
 

@@ -544,7 +544,11 @@ def under_vmap(torch: Any) -> None:
 
     x, w = torch.arange(6.0).view(3, 2), torch.tensor([1.0, 10.0])
     print(torch.func.vmap(Scale.apply, in_dims=(0, None))(x, w))
-    print(torch.func.vmap(torch.func.grad(lambda a, b: Scale.apply(a, b).sum(), argnums=(0, 1)), in_dims=(0, None))(x, w))
+    print(
+        torch.func.vmap(
+            torch.func.grad(lambda a, b: Scale.apply(a, b).sum(), argnums=(0, 1)), in_dims=(0, None)
+        )(x, w)
+    )
     print(torch.func.jacrev(Scale.apply)(w, w))
 
     class Own(torch.autograd.Function):

@@ -53,7 +53,6 @@ def raw_saved(torch: Any) -> None:
     attempt(raw.register_hooks, 1, 2)
     raw.register_hooks(lambda t: t.clone(), lambda t: t)
     attempt(raw.register_hooks, lambda t: t, lambda t: t)
-    n = (x * x).grad_fn
     (z * 1).sum().backward()
     attempt(lambda: raw.register_hooks(lambda t: t, lambda t: t))
     print(type(raw).__name__)

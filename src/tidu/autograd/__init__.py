@@ -7,13 +7,27 @@ from typing import Any
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from ..core.tensor import Tensor as Variable
 from ..core.tensor import Tensor as _Tensor
-from .backward import backward, grad, tensor_backward
 from .anomaly_mode import detect_anomaly, masked_zeros, set_debug, set_detect_anomaly
+from .backward import backward, grad, tensor_backward
 from .function import Function
 
 _Tensor.backward = tensor_backward  # type: ignore[attr-defined]
 
-__all__ = ["Function", "detect_anomaly", "masked_zeros", "set_debug", "set_detect_anomaly", "Variable", "backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = [
+    "Function",
+    "detect_anomaly",
+    "masked_zeros",
+    "set_debug",
+    "set_detect_anomaly",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,5 @@
-"""Anomaly mode: the first NaN raises where it is made, and the forward call is named; and other help in looking for errors.
+"""Anomaly mode: the first NaN raises where it is made, and the forward call is named; and other help in looking for
+errors.
 Source: torch.autograd.anomaly_mode."""
 
 from __future__ import annotations

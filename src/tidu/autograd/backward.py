@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import engine, levels
-from ..core.batch import CannotBatch, materialize as values_of, wrap
+from ..core.batch import CannotBatch, wrap
+from ..core.batch import materialize as values_of
 from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.hooks import as_edge, retain_grad
@@ -236,7 +237,9 @@ def grad(
             raise ValueError("per_sample=True is for one output, a vector of losses, without grad_outputs")
         grad_outputs, is_grads_batched = _identity(outputs), True
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if allow_unused is None:
         allow_unused = materialize_grads
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
@@ -275,7 +278,12 @@ def grad(
 
 
 def _of_special(
-    outs: Sequence[Any], ins: Sequence[Any], grads: Sequence[Any], create_graph: bool, allow_unused: bool, materialize: bool
+    outs: Sequence[Any],
+    ins: Sequence[Any],
+    grads: Sequence[Any],
+    create_graph: bool,
+    allow_unused: bool,
+    materialize: bool,
 ) -> tuple[Any, ...]:
     """Gradients of values of a transform."""
     from ..func.transforms import pull_back
@@ -292,7 +300,8 @@ def _of_special(
 def _unused(i: int) -> RuntimeError:
     return explain(
         RuntimeError(
-            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+            "allow_unused=True if "
             "this is the desired behavior."
         ),
         "the outputs do not depend on it: allow_unused=True gives None for it, materialize_grads=True zeros.",

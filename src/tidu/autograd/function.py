@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import cast, sum_to
-from ..core.dispatch import Special
 from ..core.careful import trace
+from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.modes import no_grad, state
 from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
@@ -35,7 +35,8 @@ class FunctionCtx:
         """Keep tensors for `jvp`."""
         for t in tensors:
             assert isinstance(t, Tensor) or t is None, (
-                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
             )
         self.saved_for_forward = tensors
 
@@ -51,7 +52,8 @@ class FunctionCtx:
         import warnings
 
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls "
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls "
             "to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,
@@ -141,7 +143,8 @@ class FunctionNode(Node, FunctionCtx):
             )
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                "implement one "
                 "of them."
             )
         fn = cls.backward if cls.backward is not Function.backward else cls.vjp
@@ -377,14 +380,16 @@ def _check_dirty(ctx: Any, inputs: list[Tensor], outs: list[Any]) -> None:
             import warnings
 
             warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+                "mutated should "
                 "be passed to ctx.mark_dirty().",
                 UserWarning,
                 stacklevel=4,
             )
         elif not _same(t, outs):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs "
+                "that are "
                 "modified inplace must all be outputs of the Function."
             )
 
@@ -458,7 +463,8 @@ def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
             )
         if type(t._v) is Inference:
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+                "mode in "
                 "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
                 "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
             )
@@ -472,7 +478,8 @@ def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a `backward` whose result cannot be differentiated again. Source: torch.autograd.function.once_differentiable."""
+    """Mark a `backward` whose result cannot be differentiated again. Source:
+    torch.autograd.function.once_differentiable."""
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:

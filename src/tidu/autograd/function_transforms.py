@@ -38,7 +38,8 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
     else:
         if any(isinstance(p, Special) for p in primals):
             raise RuntimeError(
-                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
+                "must "
                 f"override the setup_context staticmethod. {_SEE}"
             )
         out, ctx = run(cls, primals)
@@ -87,7 +88,10 @@ def _vmapped(cls: Any, args: tuple[Any, ...], top: Batched) -> Any:  # type: ign
         return _wrapped(out, out_dims, level)
     if cls.generate_vmap_rule and cls.setup_context is not Function.setup_context:
         out = _batched_function(cls, mapped, n).apply(*values)
-        outs = tuple(wrap(o, level) if isinstance(o, Tensor) else o for o in (out if isinstance(out, tuple) else (out,)))
+        outs = tuple(
+            wrap(o, level) if isinstance(o, Tensor) else o
+            for o in (out if isinstance(out, tuple) else (out,))
+        )
         return outs if isinstance(out, tuple) else outs[0]
     return _slices(cls, args, level, n)
 
@@ -108,7 +112,8 @@ def _slices(cls: Any, args: tuple[Any, ...], level: int, n: int) -> Any:
     from ..ops.joining import stack
 
     warnings.warn(
-        f"vmap: {cls.__name__} has no vmap staticmethod and not generate_vmap_rule=True, so its samples are run one by one",
+        f"vmap: {cls.__name__} has no vmap staticmethod and not generate_vmap_rule=True, so its samples are run one "
+        "by one",
         UserWarning,
         stacklevel=5,
     )
@@ -152,7 +157,9 @@ def _batched_function(cls: Any, mapped: Sequence[bool], n: int) -> Any:
                 cls.setup_context(shim, given, tuple(shown) if isinstance(output, tuple) else shown[0])
                 ctx.set_materialize_grads(shim.materialize_grads)
                 fixed = shim.non_differentiable or ()
-                ctx.mark_non_differentiable(*[o for o, s in zip(outs, shown, strict=True) if any(s is f for f in fixed)])
+                ctx.mark_non_differentiable(
+                    *[o for o, s in zip(outs, shown, strict=True) if any(s is f for f in fixed)]
+                )
                 for save, kept in (("backward", shim.to_save), ("forward", shim.saved_for_forward or ())):
                     setattr(ctx, "batched_" + save, tuple(is_batched(t, level) for t in kept))
                     getattr(ctx, "save_for_" + save)(*[t.value if is_batched(t, level) else t for t in kept])

@@ -35,7 +35,8 @@ def _as_tuple(x: Any, arg: str, fn: str) -> tuple[bool, tuple[Any, ...]]:
 
 
 def _prepare(inputs: Sequence[Tensor], create_graph: bool, need_graph: bool) -> tuple[Any, ...]:
-    """Inputs that the function may be differentiated at: views of the given ones when a graph is wanted, else leaves."""
+    """Inputs that the function may be differentiated at: views of the given ones when a graph is wanted, else
+    leaves."""
     if any(isinstance(x, Special) for x in inputs):
         from ..func.transforms import batch_levels, fresh, spread
 
@@ -87,24 +88,30 @@ def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
     for i, o in enumerate(outs):
         if o is None:
             raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in "
+                "strict mode."
             )
         if o.requires_grad:
             continue
         if stage == "outputs":
             raise RuntimeError(
-                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed "
+                "in a "
                 "differentiable manner from the input when running in strict mode."
             )
         if stage == "grad_inputs":
             raise RuntimeError(
-                f"The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is "
+                f"The gradient with respect to input {i} is independent of the inputs of the user-provided "
+                "function. This is "
                 "not allowed in strict mode."
             )
         raise RuntimeError(
-            f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
-            "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-            "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+            "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+            f"input {i} is "
+            "independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+            "twice "
+            "differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+            "function for "
             "example)."
         )
 
@@ -194,7 +201,8 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         else:
             if len(ins) != 1 or ins[0].nelement() != 1:
                 raise RuntimeError(
-                    "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
+                    "The vector v can only be None if the input to the user-provided function is a single Tensor "
+                    "with a "
                     "single element."
                 )
             vs = (ins[0].new_ones(tuple(ins[0].shape)),)
@@ -238,7 +246,8 @@ def _hessian_product(
         else:
             if len(ins) != 1 or ins[0].nelement() != 1:
                 raise RuntimeError(
-                    "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
+                    "The vector v can only be None if the input to the user-provided function is a single Tensor "
+                    "with a "
                     "single element."
                 )
             vs = (ins[0].new_ones(tuple(ins[0].shape)),)
@@ -334,17 +343,20 @@ def _rows(i: int, out: Any, ins: Sequence[Any], create_graph: bool, strict: bool
 
 def _rows_at_once(outs: Sequence[Any], ins: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
     """All Jacobians by one backward pass, a batch of the one-hot cotangents of all outputs."""
-    from ..func.transforms import _basis, _split
+    from ..func.jacobians import basis_of, split_rows
 
     live = [k for k, o in enumerate(outs) if o.requires_grad and o.nelement()]
-    basis = _basis([outs[k] for k in live]) if live else []
+    basis = basis_of([outs[k] for k in live]) if live else []
     got: Sequence[Any] = [None] * len(ins)
     if live:
         got = _grad(
             [outs[k] for k in live], ins, basis, retain_graph=True, create_graph=create_graph, allow_unused=True,
             is_grads_batched=True,
         )  # fmt: skip
-    columns = [None if g is None else dict(zip(live, _split(g, [outs[k] for k in live], 0), strict=True)) for g in got]
+    columns = [
+        None if g is None else dict(zip(live, split_rows(g, [outs[k] for k in live], 0), strict=True))
+        for g in got
+    ]
     return tuple(
         tuple(
             x.new_zeros((*o.shape, *x.shape)) if column is None or k not in column else column[k]
@@ -363,9 +375,10 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
         )
     if not vectorize:
         raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
         )
-    from ..func.transforms import _basis, _split, jvp, vmap
+    from ..func.jacobians import basis_of, jvp, split_rows, vmap
 
     is_in, ins = _as_tuple(inputs, "inputs", "jacobian")
     is_out = False
@@ -378,9 +391,9 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
 
         return jvp(tupled, ins, tangents)[1]
 
-    moved = vmap(push)(*_basis(ins))
+    moved = vmap(push)(*basis_of(ins))
     jac = [
-        [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(_split(m, ins, 0), ins, strict=True)]
+        [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(split_rows(m, ins, 0), ins, strict=True)]
         for m in moved
     ]
     rows = [row if is_in else row[0] for row in jac]  # lists, as PyTorch has them here
@@ -418,6 +431,11 @@ def hessian(
         return jac if is_in else jac[0]
 
     result = jacobian(
-        gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy
+        gradient,
+        inputs,
+        create_graph=create_graph,
+        strict=strict,
+        vectorize=vectorize,
+        strategy=outer_jacobian_strategy,
     )
     return result

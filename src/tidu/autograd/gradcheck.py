@@ -1,7 +1,9 @@
 """Derivatives checked against finite differences. Source: torch.autograd.gradcheck.
 
-The numerical Jacobian comes from central differences, (f(x + eps e) - f(x - eps e)) / (2 eps), one element at a time; the
-analytical one from a backward pass for each element of the output. A complex input counts as two real ones: its Jacobian
+The numerical Jacobian comes from central differences, (f(x + eps e) - f(x - eps e)) / (2 eps), one element at a
+time; the
+analytical one from a backward pass for each element of the output. A complex input counts as two real ones: its
+Jacobian
 has one more axis, for the derivatives along the real and the imaginary direction.
 """
 
@@ -44,14 +46,16 @@ def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
         found = True
         if x.dtype.name not in ("float64", "complex128"):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                "will "
                 "likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
         if any(s == 0 and d > 1 for s, d in zip(x.stride(), x.size(), strict=True)):  # type: ignore[attr-defined]
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to "
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to "
                 "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
                 "passing it to gradcheck."
             )
@@ -66,7 +70,8 @@ def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
 
 
 def _numerical(fn: Callable[..., Any], inputs: Sequence[Any], eps: float) -> list[list[np.ndarray[Any, Any]]]:
-    """For every differentiable input and output the Jacobian (input elements, output elements) by central differences."""
+    """For every differentiable input and output the Jacobian (input elements, output elements) by central
+    differences."""
     per_input = []
     for x in tree_leaves(inputs):
         if not _differentiable(x):
@@ -112,7 +117,10 @@ def _analytical(
     out = outs[k]
     n = out.numel()
     complex_out = out.dtype.is_complex
-    rows = [np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float) for x in ins]
+    rows = [
+        np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float)
+        for x in ins
+    ]
     for j in range(n):
         for unit in (1, 1j) if complex_out else (1,):
             v = np.zeros(n, out._a.dtype)
@@ -124,7 +132,8 @@ def _analytical(
                 for g, h in zip(got, again, strict=True):
                     if g is not None and not _close(g._a, h._a, 0, nondet_tol):
                         raise GradcheckError(
-                            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                            "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                            "multiple times "
                             "gives different values, although analytical gradient matches numerical gradient."
                             f"The tolerance for nondeterminism was {nondet_tol}.\n\nNOTE: If your op relies on "
                             "non-deterministic operations i.e., it is listed here:\n"
@@ -220,7 +229,8 @@ def gradcheck(
 
     **Arguments** func: returns a tensor or several; inputs: tensors, of which those that require grad (float64 or
     complex128) are varied; eps, atol, rtol: step and tolerances; nondet_tol: how far two backward passes may differ;
-    check_undefined_grad: backward must take missing gradients; check_batched_grad, check_batched_forward_grad: under vmap;
+    check_undefined_grad: backward must take missing gradients; check_batched_grad, check_batched_forward_grad: under
+    vmap;
     check_forward_ad, check_backward_ad: the modes to check; fast_mode is accepted, and the whole Jacobian checked.
     Returns True, or raises GradcheckError (or returns False where `raise_exception` is off). Source:
     torch.autograd.gradcheck.
@@ -232,7 +242,8 @@ def gradcheck(
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     args = dict(
-        eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, undefined=check_undefined_grad, batched=check_batched_grad,
+        eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, undefined=check_undefined_grad,
+        batched=check_batched_grad,
         batched_forward=check_batched_forward_grad, forward_ad=check_forward_ad, backward_ad=check_backward_ad,
         dtypes=check_grad_dtypes, fast=fast_mode,
     )  # fmt: skip
@@ -328,7 +339,8 @@ def _check_undefined(func: Any, outs: Sequence[Any], ins: Sequence[Any]) -> None
         for g in got:
             if g is not None and not np.all((g._a == 0) | np.isnan(g._a)):
                 raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    "Please "
                     "look at 'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
                 )
 
@@ -379,7 +391,9 @@ def gradgradcheck(
         return tuple(g for g in got if g is not None)
 
     return gradcheck(
-        first, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        first, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
         check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
     )  # fmt: skip

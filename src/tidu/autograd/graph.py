@@ -42,7 +42,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Any) -> None:
-    """Tell autograd that a tensor was written where it could not see. Source: torch.autograd.graph.increment_version."""
+    """Tell autograd that a tensor was written where it could not see. Source:
+    torch.autograd.graph.increment_version."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         t._v[0] += 1
 
@@ -136,7 +137,9 @@ def register_multi_grad_hook(
     nodes = [live_node(t) for t in tensors]
     places = [weakref.ref(t if n is True else n.owner) for t, n in zip(tensors, nodes, strict=True)]
     del nodes
-    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()  # [how many have come, the gradients]
+    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = (
+        weakref.WeakKeyDictionary()
+    )  # [how many have come, the gradients]
 
     def collector(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:

@@ -1,6 +1,7 @@
 """How long ops take: a record of what ran, as a table or a Chrome trace. Source: torch.autograd.profiler.
 
-Ops are events of their own; a function made of several ops, such as `linear`, is seen as these. Backward passes are seen
+Ops are events of their own; a function made of several ops, such as `linear`, is seen as these. Backward passes are
+seen
 node by node. While a profiler runs, ops go a slower way; what it adds to each is about ten microseconds.
 """
 
@@ -129,7 +130,8 @@ class EventList(list):  # type: ignore[type-arg]
             [
                 _shortened(e.key, max_name_column_width), _percent(e.self_cpu_time_total, total),
                 _format_time(e.self_cpu_time_total), _percent(e.cpu_time_total, total), _format_time(e.cpu_time_total),
-                _format_time(e.cpu_time), str(e.count), *([_shortened(str(e.input_shapes), max_shapes_column_width)] * shapes),
+                _format_time(e.cpu_time), str(e.count), *([_shortened(str(e.input_shapes),
+                max_shapes_column_width)] * shapes),
             ]
             for e in rows
         ]  # fmt: skip
@@ -139,7 +141,13 @@ class EventList(list):  # type: ignore[type-arg]
             heads.append("Input Shapes")
             widths.append(max([len(c[7]) for c in cells], default=8) + 4)
         rule = "  ".join("-" * w for w in widths) + "  "
-        lines = [rule, *["  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) + "  " for row in [heads, *cells]]]
+        lines = [
+            rule,
+            *[
+                "  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) + "  "
+                for row in [heads, *cells]
+            ],
+        ]
         lines.insert(2, rule)
         lines.append(rule)
         if header is not None:
@@ -151,7 +159,8 @@ class EventList(list):  # type: ignore[type-arg]
         pid = os.getpid()
         events = [
             {
-                "ph": "X", "cat": "cpu_op", "name": e.key, "pid": pid, "tid": e.thread, "ts": e.start, "dur": e.cpu_time_total,
+                "ph": "X", "cat": "cpu_op", "name": e.key, "pid": pid, "tid": e.thread, "ts": e.start,
+                "dur": e.cpu_time_total,
                 "args": {"Input Dims": e.input_shapes} if e.input_shapes else {},
             }
             for e in self
@@ -189,7 +198,11 @@ class _Recorder:
 
     @contextlib.contextmanager
     def event(self, name: str, inputs: Sequence[Any] | None = None) -> Iterator[FunctionEvent]:
-        shapes = None if inputs is None or not self.shapes else [list(v.shape) if isinstance(v, Tensor) else [] for v in inputs]
+        shapes = (
+            None
+            if inputs is None or not self.shapes
+            else [list(v.shape) if isinstance(v, Tensor) else [] for v in inputs]
+        )
         outer = self.local.open
         e = FunctionEvent(len(self.events) + 1, name, threading.get_ident(), self.now(), shapes)
         self.events.append(e)
@@ -229,7 +242,8 @@ class profile:
     """
 
     def __init__(
-        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None, record_shapes: bool = False,
+        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None,
+        record_shapes: bool = False,
         with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
         use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
         custom_trace_id_callback: Any = None,
@@ -299,7 +313,8 @@ class profile:
 
 
 class record_function:
-    """A block, or a function, as an event of its own in running profilers. Source: torch.autograd.profiler.record_function."""
+    """A block, or a function, as an event of its own in running profilers. Source:
+    torch.autograd.profiler.record_function."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args

@@ -14,8 +14,8 @@ from .. import dtypes
 from ..shapes import Size, normalize_dim, numel
 from .dispatch import Special
 from .levels import alive
-from .modes import state
 from .maps import RANDOM_IN_ERROR_MODE, randomness_of
+from .modes import state
 from .op import REGISTRY
 from .promote import result_type
 from .tensor import Tensor, new
@@ -139,7 +139,10 @@ class Batched(Special):
         from .forward import make_dual
 
         n = self.size_of_batch
-        return wrap(make_dual(materialize(primal, self.level, n), materialize(tangent, self.level, n), level), self.level)
+        return wrap(
+            make_dual(materialize(primal, self.level, n), materialize(tangent, self.level, n), level),
+            self.level,
+        )
 
     def process(self, op: Any, args: Sequence[Any]) -> Any:
         level = self.level
@@ -163,11 +166,11 @@ class Batched(Special):
         x = args[op.positions[0]]
         if not (isinstance(x, Batched) and x.level == level):
             raise RuntimeError(
-                f"vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
-                f"extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
-                f"`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
-                f"arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
-                f"instead."
+                "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+                "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+                "`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
+                "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
+                "instead."
             )
         values = list(args)
         if op.kind == "elementwise" and _alike(op, values, level):
@@ -193,7 +196,8 @@ def _more_rules() -> dict[str, Any]:
 
 
 def wrap(value: Any, level: int) -> Any:
-    """A value with the batch dimension first, as a batch of this level; what belongs to a higher level stays outside."""
+    """A value with the batch dimension first, as a batch of this level; what belongs to a higher level stays
+    outside."""
     if isinstance(value, Special) and value.level > level:
         return value.rewrapped(level)
     b = new(Batched)
@@ -267,7 +271,8 @@ def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         # bernoulli(p, ...) of a number does not look at its tensor
         if op.name in _BY_VALUE or op.tensors[0] in ("mean", "std") or op.node_name.startswith("BernoulliBackward0"):
             raise RuntimeError(
-                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
+                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue "
+                "with "
                 "functorch"
             )
         return op.call(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
@@ -371,10 +376,13 @@ def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
 
 
 @rule(
-    "sum_dim", "mean_dim", "nansum", "prod", "prod_dim", "var", "std", "var_mean", "std_mean", "logsumexp", "amax", "amin",
-    "max_all", "min_all", "all", "any", "count_nonzero", "linalg_vector_norm", "flip", "cumsum", "cumprod", "cummax", "cummin",
+    "sum_dim", "mean_dim", "nansum", "prod", "prod_dim", "var", "std", "var_mean", "std_mean", "logsumexp", "amax",
+    "amin",
+    "max_all", "min_all", "all", "any", "count_nonzero", "linalg_vector_norm", "flip", "cumsum", "cumprod",
+    "cummax", "cummin",
     "logcumsumexp", "softmax", "log_softmax", "select", "slice", "squeeze_dim", "squeeze_dims", "max_dim", "min_dim",
-    "median_dim", "nanmedian_dim", "sort", "topk", "kthvalue", "mode", "transpose", "unbind", "split", "split_with_sizes",
+    "median_dim", "nanmedian_dim", "sort", "topk", "kthvalue", "mode", "transpose", "unbind", "split",
+    "split_with_sizes",
     "unfold", "glu",
 )  # fmt: skip
 def _dims_move_on(op: Any, args: Sequence[Any], level: int) -> Any:

@@ -29,15 +29,23 @@ def _unfold(v: Any, n: int) -> Any:
     *[f"{name}{d}d" for name in ("avg_pool", "adaptive_avg_pool", "adaptive_max_pool", "max_pool") for d in (2, 3)],
     *[f"{name}{d}d" for name in ("reflection_pad", "replication_pad") for d in (1, 2, 3)],
     *[f"upsample_nearest{d}d" for d in (1, 2, 3)], *[f"_upsample_nearest_exact{d}d" for d in (1, 2, 3)],
-    "max_pool2d_with_indices", "max_pool3d_with_indices", "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d",
-    "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "im2col", "col2im", "native_channel_shuffle",
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "upsample_linear1d", "upsample_bilinear2d",
+    "upsample_trilinear3d",
+    "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "im2col", "col2im",
+    "native_channel_shuffle",
     "grid_sampler_2d", "grid_sampler_3d", "max_unpool2d", "max_unpool3d",
 )  # fmt: skip
 def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops that treat every sample (the first dimension) alike and apart."""
     n = batch_size(op, args, level)
     full = list(args)
-    spatial = next((int(c) for c in op.name if c.isdigit()), 2) if "col" not in op.name else 2 if op.name == "im2col" else 1
+    spatial = (
+        next((int(c) for c in op.name if c.isdigit()), 2)
+        if "col" not in op.name
+        else 2
+        if op.name == "im2col"
+        else 1
+    )
     ndim = args[op.positions[0]].ndim
     if ndim == spatial + 1:  # one sample, without its dimension: that of the batch takes the place
         return op.call(*[materialize(v, level, n) if i in op.positions else v for i, v in enumerate(args)])
@@ -49,8 +57,23 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     return tuple(_unfold(g, n) for g in got) if isinstance(got, tuple) else _unfold(got, n)
 
 
-@rule("pixel_shuffle", "pixel_unshuffle", "constant_pad_nd", "pool_gather", "detach", "to_copy", "alias_copy", "detach_copy",
-      "view_as_real_copy", "view_as_complex_copy", "one_hot", "fill", "fill.number_", "cut_end", "angle.complex")  # fmt: skip
+@rule(
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "constant_pad_nd",
+    "pool_gather",
+    "detach",
+    "to_copy",
+    "alias_copy",
+    "detach_copy",
+    "view_as_real_copy",
+    "view_as_complex_copy",
+    "one_hot",
+    "fill",
+    "fill.number_",
+    "cut_end",
+    "angle.complex",
+)
 def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops of elements, or of the last dimensions."""
     if op.name == "cut_end" or not is_batched(args[0], level) or any(is_batched(a, level) for a in args[1:]):
@@ -137,7 +160,14 @@ def _over_sample(values: Any, reduction: int) -> Any:
     return values.mean(dims) if reduction == MEAN else values.sum(dims)
 
 
-@rule("mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+@rule(
+    "mse_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "soft_margin_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)
 def _elementwise_loss(op: Any, args: Sequence[Any], level: int) -> Any:
     x, y = args[:2]
     if tuple(x.shape) != tuple(y.shape) or any(is_batched(a, level) for a in args[2:]):
@@ -187,7 +217,8 @@ def _counts(each: Any, target: Any, weight: Any, ignored: int) -> Any:
 
 @rule("index.one", "index_backward.one")
 def _index_one(op: Any, args: Sequence[Any], level: int) -> Any:
-    """One dimension by a tensor of places: the same places for all samples, or places of their own along dimension 0."""
+    """One dimension by a tensor of places: the same places for all samples, or places of their own along dimension
+    0."""
     x, *shape, k, d = args
     if not is_batched(k, level):
         if shape:
@@ -246,7 +277,11 @@ def _roll(op: Any, args: Sequence[Any], level: int) -> Any:
     if not dims:
         v = x.value
         return op.call(v.reshape((v.shape[0], -1)), shifts, (1,)).reshape(v.shape)
-    return op.call(x.value, shifts, tuple(shift(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,))))
+    return op.call(
+        x.value,
+        shifts,
+        tuple(shift(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,))),
+    )
 
 
 # ------------------------------------------------------------------ values and copies
@@ -270,7 +305,8 @@ def _middle(op: Any, args: Sequence[Any], level: int) -> Any:
 
 
 for _name in ("sort.stable", "argsort", "narrow_copy", "unsafe_split", "unsafe_split_with_sizes", "transpose_copy",
-              "select_copy", "slice_copy", "squeeze_copy.dim", "squeeze_copy.dims", "split_copy", "split_with_sizes_copy",
+              "select_copy", "slice_copy", "squeeze_copy.dim", "squeeze_copy.dims", "split_copy",
+              "split_with_sizes_copy",
               "unbind_copy", "unfold_copy"):  # fmt: skip
     RULES[_name] = _dims_move_on
 for _name in ("permute", "unsqueeze", "expand", "view", "squeeze", "t", "diagonal"):

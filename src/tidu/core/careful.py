@@ -54,12 +54,13 @@ class Packed:
         try:
             alias = tensor_of(x._a)
             alias._v, alias._node = x._v, x._node
-            version = alias._v[0]
+            before = alias._v[0]
             self.packed = pack(alias)
-            if alias._v[0] != version:
+            if alias._v[0] != before:
                 raise RuntimeError(
                     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please "
+                    "open an "
                     "issue if you need to perform in-place operations on the input to a pack hook."
                 )
         finally:
@@ -85,7 +86,7 @@ def pack_saved(node: Any) -> None:
     """Pass what the node saved through the innermost saved-tensor hooks."""
     edges = node.op.edges_of_sources(node.edges)
     packed = []
-    for k, cell, version, output in node.versions:
+    for k, cell, _, output in node.versions:
         x = node.saved[k]
         if k in packed:
             continue

@@ -72,7 +72,8 @@ def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> Run
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_word(a.dtype)} {list(a.shape)}]{origin} is at version {cell[0]}; expected version {expected} instead. "
         + (
-            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+            "variable in "
             "question was changed in there or anywhere later. Good luck!"
             if state.anomaly
             else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "

@@ -21,7 +21,7 @@ from .modes import set_record
 from .node import edge_of
 from .op import Op, Reader
 from .parameters import names_of
-from .tensor import Tensor, new, raw, tensor_of
+from .tensor import Tensor, new, tensor_of
 from .views import geometry, offset_in, storage_of, window
 
 
@@ -140,7 +140,8 @@ def _on_primal(name: str) -> Any:
 
 
 for _name in (
-    "__array__ __bool__ __complex__ __float__ __index__ __int__ __len__ data_ptr dim element_size is_complex is_contiguous "
+    "__array__ __bool__ __complex__ __float__ __index__ __int__ __len__ data_ptr dim element_size is_complex "
+    "is_contiguous "
     "is_floating_point is_signed item ndimension nelement numel numpy size storage_offset stride tolist retain_grad "
     "register_hook requires_grad_"
 ).split():
@@ -148,7 +149,8 @@ for _name in (
 
 
 def make_dual(primal: Any, tangent: Any, level: int) -> Any:
-    """Pair a value with its tangent. What belongs to a higher level stays outside: a pair of batches is a batch of pairs."""
+    """Pair a value with its tangent. What belongs to a higher level stays outside: a pair of batches is a batch of
+    pairs."""
     above = [v for v in (primal, tangent) if isinstance(v, Special) and v.level > level]
     if above:
         return max(above, key=lambda v: v.level).paired(primal, tangent, level)
@@ -160,7 +162,8 @@ def make_dual(primal: Any, tangent: Any, level: int) -> Any:
 
 
 def become_dual(x: Tensor, tangent: Any, level: int) -> None:
-    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. If it is a view, its base
+    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. If it is a view, its
+    base
     becomes one too, and the tangent a view of the base's."""
     tangent = tangent.clone()
     if x._view is not None and x._view[0].__class__ is Tensor:

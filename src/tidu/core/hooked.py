@@ -47,7 +47,8 @@ def _checked_all(hook: Any, gs: list[Any], got: Any) -> list[Any]:
         raise TypeError(f"expected tuple, but hook returned '{type(got).__name__}'")
     if len(got) != len(gs):
         raise RuntimeError(
-            f"hook '{_hook_name(hook)}' has returned an incorrect number of values (got {len(got)}, but expected {len(gs)})"
+            f"hook '{_hook_name(hook)}' has returned an incorrect number of values (got {len(got)}, but expected "
+            f"{len(gs)})"
         )
     return [n if n is None else _checked(hook, g, n) for g, n in zip(gs, got, strict=True)]
 

@@ -268,7 +268,8 @@ def write(a: np.ndarray[Any, Any], result: Any) -> None:
 
 
 def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
-    """Raise if `x` may not be written; `wants` says whether the write is to be recorded, `overlapping` that elements may
+    """Raise if `x` may not be written; `wants` says whether the write is to be recorded, `overlapping` that elements
+    may
     share memory."""
     if not isinstance(x, Tensor):
         raise TypeError(f"an in-place op needs a Tensor to write into, not {type(x).__name__}")
@@ -439,7 +440,11 @@ class CopySlices(Node):
             return self._apply_whole(g, edges, raw)
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
-        a = np.empty(_reach(size, stride), self.base_dtype) if raw else tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
+        a = (
+            np.empty(_reach(size, stride), self.base_dtype)
+            if raw
+            else tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
+        )
         if self.view_dtype.itemsize != self.base_dtype.itemsize:  # the parts of complex numbers
             offset *= 2
         if raw:
@@ -451,7 +456,8 @@ class CopySlices(Node):
         return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)
 
     def _apply_whole(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        """The same without writes, which values of a transform may not take: the window by the places of its elements."""
+        """The same without writes, which values of a transform may not take: the window by the places of its
+        elements."""
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
         if self.view_dtype.itemsize != self.base_dtype.itemsize:
@@ -460,7 +466,9 @@ class CopySlices(Node):
         else:
             unit = 1
         memory = np.zeros(_reach(size, stride), np.int64)
-        window(memory, size, stride, 0)[...] = np.arange(memory.size if 0 in size else np.prod(size, dtype=int)).reshape(size)
+        window(memory, size, stride, 0)[...] = np.arange(
+            memory.size if 0 in size else np.prod(size, dtype=int)
+        ).reshape(size)
         places = tensor_of(np.array(window(memory, v_size, v_stride, v_offset - offset)).reshape(-1))
         flat = g.reshape(-1)
         cots = list(self.fn.apply(flat.gather(0, places).reshape(v_size), edges, raw))

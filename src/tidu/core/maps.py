@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 RANDOM_IN_ERROR_MODE = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness "
     "flags on vmap or perform the randomness operation out of vmap"
 )
 

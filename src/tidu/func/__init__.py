@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .beyond import hvp, implicit, taylor
+from .jacobians import hessian, jacfwd, jacobian, jacrev
 from .modules import functional_call, stack_module_state
-from .transforms import grad, grad_and_value, hessian, jacfwd, jacobian, jacrev, jvp, linearize, vjp
+from .transforms import grad, grad_and_value, jvp, linearize, vjp
 from .vmapping import vmap
 
 __all__ = [
-    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit", "jacfwd", "jacobian", "jacrev", "jvp",
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit",
+    "jacfwd", "jacobian", "jacrev", "jvp",
     "linearize", "stack_module_state", "taylor", "vjp", "vmap",
 ]  # fmt: skip
 
@@ -20,8 +22,10 @@ def functionalize(func: Any, *, remove: str = "mutations") -> Any:
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
             f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
-            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with "
-            "their out-of-place equivalents.\n     remove='mutations_and_views': In addition to the above, all aliasing "
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced "
+            "with "
+            "their out-of-place equivalents.\n     remove='mutations_and_views': In addition to the above, all "
+            "aliasing "
             "operators {view} will be replaced with their non-aliasing counterparts, {view}_copy.\n"
         )
     return func

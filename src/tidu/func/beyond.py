@@ -12,7 +12,8 @@ from ..core.batch import Batched, CannotBatch
 from ..core.forward import Dual
 from ..core.modes import no_grad
 from ..core.tensor import Tensor, tensor_of
-from .transforms import grad, jacrev, jvp
+from .jacobians import jacrev
+from .transforms import grad, jvp
 
 __all__ = ["hvp", "implicit", "taylor"]
 

@@ -19,7 +19,8 @@ def functional_call(
 ) -> Any:
     """module(*args, **kwargs) with the given tensors in place of its parameters and buffers.
 
-    **Arguments** parameter_and_buffer_dicts: {name: tensor}, or several of these; tie_weights: a tensor given for one name
+    **Arguments** parameter_and_buffer_dicts: {name: tensor}, or several of these; tie_weights: a tensor given for
+    one name
     of a shared parameter serves all its names; strict: every name must be given, and known. Source:
     torch.func.functional_call.
     """
@@ -35,7 +36,8 @@ def functional_call(
         given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
     else:
         raise ValueError(
-            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}"
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(parameter_and_buffer_dicts)}"
         )
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _swapped(module, given, tie_weights, strict):
@@ -46,7 +48,10 @@ class _swapped:
     """Within it the module holds other tensors."""
 
     def __init__(self, module: Any, given: dict[str, Any], tie: bool, strict: bool) -> None:
-        known = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+        known = {
+            **dict(module.named_parameters(remove_duplicate=False)),
+            **dict(module.named_buffers(remove_duplicate=False)),
+        }
         if strict:
             missing, unexpected = sorted(set(known) - set(given)), sorted(set(given) - set(known))
             if missing or unexpected:

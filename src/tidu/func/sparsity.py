@@ -5,7 +5,8 @@ on: elementwise ones join those of their operands, moves (views, indexing, joini
 matrices join along what they sum over; any other op makes all of its results depend on all it was given, which is never
 too few. For a Hessian the pairs of inputs that meet in a nonlinear op are noted as well.
 
-Inputs that never meet in a row get the same colour, and one derivative in the direction of their sum gives the columns of
+Inputs that never meet in a row get the same colour, and one derivative in the direction of their sum gives the
+columns of
 all of them at once.
 """
 
@@ -26,9 +27,11 @@ from .vmapping import vmap
 Sets = Any  # a scipy.sparse matrix of bools: elements by inputs
 
 _MOVES = frozenset(
-    "index index.one gather index_select take flip roll getitem permute transpose t select slice narrow view reshape_copy "
+    "index index.one gather index_select take flip roll getitem permute transpose t select slice narrow view "
+    "reshape_copy "
     "_unsafe_view unsafe_view expand unsqueeze squeeze squeeze_dim squeeze_dims diagonal as_strided unfold clone "
-    "contiguous_clone alias detach cast repeat rot90 tril triu constant_pad_nd diag_embed unbind split split_with_sizes "
+    "contiguous_clone alias detach cast repeat rot90 tril triu constant_pad_nd diag_embed unbind split "
+    "split_with_sizes "
     "conj conj_physical pixel_shuffle pixel_unshuffle".split()
 )
 _SUMS = frozenset("sum sum_dim mean mean_dim sum_to_size".split())
@@ -106,7 +109,9 @@ class Tracked(Special):
         outs = out if isinstance(out, tuple) else (out,)
         made = _sets_of(op, args, outs, self)
         wrapped = tuple(
-            o if s is None or not isinstance(o, Tensor) or o.dtype.category < 2 else tracked(o, s, self.pairs, self.level)
+            o
+            if s is None or not isinstance(o, Tensor) or o.dtype.category < 2
+            else tracked(o, s, self.pairs, self.level)
             for o, s in zip(outs, made, strict=True)
         )
         if not isinstance(out, tuple):
@@ -116,7 +121,9 @@ class Tracked(Special):
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
         x = args[op.positions[0]]
         if not isinstance(x, Tracked):
-            raise RuntimeError("sparse derivatives: a value that depends on the inputs is written into one that does not")
+            raise RuntimeError(
+                "sparse derivatives: a value that depends on the inputs is written into one that does not"
+            )
         got = op.call(*args)
         if tuple(got.shape) != tuple(x.shape):
             raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}")
@@ -199,7 +206,11 @@ def _elementwise(op: Any, args: Sequence[Any], outs: Sequence[Any], pairs: Inter
         count, first = count + 1, first or k == 0
     if total is None:
         return [None for _ in outs]
-    linear = op.name in _ADDITIONS or op.name == "copy" or (op.name in _SCALINGS and count == 1 and (first or op.name == "mul"))
+    linear = (
+        op.name in _ADDITIONS
+        or op.name == "copy"
+        or (op.name in _SCALINGS and count == 1 and (first or op.name == "mul"))
+    )
     if not linear and any(_bends(op, p) for p in op.params if p in op.tensors):
         pairs.meet(total)
     return [total for _ in outs]

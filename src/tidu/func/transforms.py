@@ -1,6 +1,7 @@
-"""grad, vjp, jvp, and the matrices made of them. Source: torch.func.
+"""grad, vjp, jvp and what they are made of. Source: torch.func.
 
-Each is the engine or forward mode on fresh inputs, so they nest in any order. A result is differentiable with respect to
+Each is the engine or forward mode on fresh inputs, so they nest in any order. A result is differentiable with
+respect to
 what surrounds it only if something there can be differentiated: the graph of the result is looked through for that.
 """
 
@@ -10,20 +11,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core import forward, levels
-from ..core.batch import Batched, CannotBatch, materialize, wrap
+from ..core.batch import Batched, wrap
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, edge_of
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
-from .vmapping import vmap
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "vjp"]
+__all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 
 
 # ------------------------------------------------------------------ values of any kind
@@ -39,7 +37,8 @@ class Stage:
 
 
 def fresh(x: Any, stage: Stage | None = None) -> Any:
-    """The same value where the function to be differentiated begins: its own leaf, or tracked through to what surrounds."""
+    """The same value where the function to be differentiated begins: its own leaf, or tracked through to what
+    surrounds."""
     if not isinstance(x, Tensor):
         return x
     if isinstance(x, Dual):
@@ -178,13 +177,19 @@ def _engine(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], create
         return [None] * len(ins)
     special = any(isinstance(c, (Dual, Batched)) for c in cots)
     got = run_backward(
-        roots, keep=True, create_graph=create_graph, targets=edges, accumulate=False, raw_values=False if special else None
+        roots,
+        keep=True,
+        create_graph=create_graph,
+        targets=edges,
+        accumulate=False,
+        raw_values=False if special else None,
     )
     return [captured_for(got, e) for e in edges]
 
 
 def surrounded(outs: Sequence[Any], ins: Sequence[Any]) -> bool:
-    """Whether anything but `ins` could want the derivative of `outs`: another leaf in their graph, or another transform."""
+    """Whether anything but `ins` could want the derivative of `outs`: another leaf in their graph, or another
+    transform."""
     if not state.grad:
         return False
     mine = {id(_plain(i)) for i in ins if isinstance(i, Tensor)}
@@ -290,7 +295,8 @@ def grad_and_value(
             if has_aux:
                 if not (isinstance(out, tuple) and len(out) == 2):
                     raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
+                        "is True"
                     )
                 out, aux = out
             if not isinstance(out, Tensor):
@@ -387,13 +393,15 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         cots, cot_spec = tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
         if cot_spec != out_spec:
             raise RuntimeError(
-                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                "function. "
                 f"cotangents: {_short(cot_spec)}, primal output: {_short(out_spec)}"
             )
         for i, (o, c) in enumerate(zip(outs, cots, strict=True)):
             if tuple(o.shape) != tuple(c.shape):
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{i}] has a shape of {c.shape} and output[{i}] has a shape of {o.shape}."
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {c.shape} and output[{i}] has a shape of "
+                    f"{o.shape}."
                 )
         return tree_unflatten(pull(cots), spec)
 
@@ -431,15 +439,19 @@ def jvp(
     t, t_spec = _as_pairs(tangents, "tangents")
     if spec != t_spec:
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
-            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+            "example, if "
+            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and "
+            "tangents with "
             f"structure {t_spec}"
         )
     for x, v in zip(p, t, strict=True):
         if tuple(x.shape) != tuple(v.shape):
             raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-                f"supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(v.shape)}."
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+                "is not "
+                f"supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size "
+                f"{list(v.shape)}."
             )
     level = levels.enter()
     try:
@@ -449,7 +461,8 @@ def jvp(
         if has_aux:
             if not (isinstance(out, tuple) and len(out) == 2):
                 raise RuntimeError(
-                    "jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True"
+                    "jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is "
+                    "True"
                 )
             out, aux = out
             aux = tree_map(lambda a: _primal(a, level), aux)
@@ -457,13 +470,17 @@ def jvp(
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(
-                    f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                    "jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type "
+                    f"{type(o)}"
                 )
         values = [_primal(o, level) for o in outs]
         moved = []
         for o in outs:
             if strict and not _is_dual(o, level):
-                raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")  # fmt: skip
+                raise RuntimeError(
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is "
+                    "not allowed with strict=True."
+                )
             moved.append(o.tangent if _is_dual(o, level) else _zeros(o))
     finally:
         levels.leave(level)
@@ -481,191 +498,3 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return jvp(func, frozen, tangents)[1]
 
     return out, jvp_fn
-
-
-# ------------------------------------------------------------------ Jacobians
-
-
-def _real(leaves: Sequence[Any], fn: str, what: str) -> None:
-    """Jacobians are of real functions."""
-    for i, x in enumerate(leaves):
-        if isinstance(x, Tensor) and x.dtype.is_complex:
-            raise RuntimeError(
-                f"{fn}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
-            )
-
-
-def _basis(leaves: Sequence[Any]) -> list[Any]:
-    """For every leaf the one-hot tangents of all elements of all leaves, along a leading dimension."""
-    total = sum(x.numel() for x in leaves)
-    rows, at = [], 0
-    for x in leaves:
-        n = x.numel()
-        rows.append(tensor_of(np.eye(total, n, -at, x.dtype.np).reshape((total, *tuple(x.shape)))))
-        at += n
-    return rows
-
-
-def _split(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
-    """A dimension over all elements of all leaves, cut into the leaves and given their shapes."""
-    made, at = [], 0
-    for x in leaves:
-        n = x.numel()
-        part = rows.narrow(dim, at, n)
-        shape = tuple(rows.shape)
-        made.append(part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
-        at += n
-    return made
-
-
-def _all_rows(pull: Callable[..., list[Any]], basis: Sequence[Any], total: int) -> Sequence[Any]:
-    """The cotangents of the inputs for a batch of cotangents of the outputs."""
-    level = levels.enter()
-    try:
-        return [materialize(g, level, total) for g in pull([wrap(rows, level) for rows in basis])]
-    except CannotBatch:
-        pass
-    finally:
-        levels.leave(level)
-    return vmap(lambda *rows: tuple(pull(rows)))(*basis)  # which runs the rows one by one, and says so
-
-
-def jacrev(
-    func: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
-    *,
-    has_aux: bool = False,
-    chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
-    """The Jacobian by rows: one batched backward pass, a cotangent for every element of the output. Source:
-    torch.func.jacrev."""
-    if not (chunk_size is None or chunk_size > 0):
-        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        picked = _pick(args, argnums)
-
-        def partial(value: Any) -> Any:
-            return func(*_put(args, argnums, value), **kwargs)
-
-        got = vjp(partial, picked, has_aux=has_aux)
-        out, vjp_fn = got[0], got[1]
-        outs, out_spec = tree_flatten(out)
-        ins, in_spec = tree_flatten(picked)
-        _real(ins, "jacrev", "inputs")
-        _real(outs, "jacrev", "outputs")
-        basis = _basis(outs)
-        total = basis[0].shape[0] if basis else 0
-
-        if total == 0:
-            columns: Any = [x.new_zeros((0, *tuple(x.shape))) for x in ins]
-        elif chunk_size is None or chunk_size >= total:
-            columns = _all_rows(vjp_fn.pull, basis, total)
-        else:
-            columns = vmap(lambda *rows: tuple(vjp_fn.pull(rows)), chunk_size=chunk_size)(*basis)
-        per_in = [_split(c, outs, 0) for c in columns]  # in -> out -> (*out, *in)
-        result = tree_unflatten(
-            [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))], out_spec
-        )
-        return (result, got[2]) if has_aux else result
-
-    return wrapped
-
-
-def jacfwd(
-    func: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
-    has_aux: bool = False,
-    *,
-    randomness: str = "error",
-) -> Callable[..., Any]:
-    """The Jacobian by columns: one batched forward pass, a tangent for every element of the input. Source:
-    torch.func.jacfwd."""
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        picked = _pick(args, argnums)
-        ins, in_spec = tree_flatten(picked)
-        _real(ins, "jacfwd", "inputs")
-        basis = _basis(ins)
-        spec_box: list[Any] = []
-
-        def push(*rows: Any) -> Any:
-            def partial(*values: Any) -> Any:
-                return func(*_put(args, argnums, tree_unflatten(values, in_spec)), **kwargs)
-
-            got = jvp(partial, tuple(ins), tuple(rows), has_aux=has_aux)
-            leaves, spec = tree_flatten(got[1])
-            _real(leaves, "jacfwd", "outputs")
-            spec_box[:] = [spec, got[2] if has_aux else None]
-            return tuple(leaves)
-
-        moved = vmap(push, randomness=randomness)(*basis)
-        jac = []
-        for m in moved:
-            parts = _split(m, ins, 0)  # (*in, *out) for every input
-            jac.append(
-                tree_unflatten(
-                    [
-                        p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(parts, ins, strict=True)
-                    ],
-                    in_spec,
-                )
-            )
-        result = tree_unflatten(jac, spec_box[0])
-        if has_aux:
-            from ..core.batch import Batched as B
-
-            aux = tree_map(lambda a: a.value[0] if isinstance(a, B) else a, spec_box[1])
-            return result, aux
-        return result
-
-    return wrapped
-
-
-def jacobian(
-    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
-) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian of a function, dense as by `jacrev`, or as a `scipy.sparse` array.
-
-    Args:
-        func: the function; for a sparse Jacobian from one tensor (and whatever else) to one tensor.
-        argnums: with respect to which arguments; one, if sparse.
-        sparse: find out which elements depend on which, and take as many derivatives as that needs: two instead of n for
-            a chain of n elements of which each meets its neighbour. The result is (elements of the output, elements of
-            the input).
-
-    Not in PyTorch.
-
-    >>> import tidu as torch
-    >>> jac = torch.func.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(torch.arange(4.))
-    >>> jac.nnz, jac.shape
-    (6, (3, 4))
-    """
-    return _sparse(func, argnums, "sparse_jacobian") if sparse else jacrev(func, argnums)
-
-
-def _sparse(func: Callable[..., Any], argnums: int | tuple[int, ...], which: str) -> Callable[..., Any]:
-    if not isinstance(argnums, int):
-        raise ValueError("sparse derivatives are with respect to one argument: argnums must be an int")
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        from . import sparsity
-
-        return getattr(sparsity, which)(lambda x: func(*_put(args, argnums, x), **kwargs), _pick(args, argnums))
-
-    return wrapped
-
-
-def hessian(
-    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
-) -> Callable[..., Any]:  # fmt: skip
-    """The Hessian of a function: the Jacobian of its Jacobian. Source: torch.func.hessian.
-
-    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it. With `sparse`
-    (not in PyTorch) a `scipy.sparse` array, by as many Hessian-vector products as there are colours; see `jacobian`.
-    """
-    return _sparse(func, argnums, "sparse_hessian") if sparse else jacrev(jacrev(func, argnums), argnums)

@@ -63,7 +63,8 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
     name = _name(func)
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially "
+            "nested) tuple "
             f"matching the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
@@ -75,14 +76,16 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
     dims = broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of "
+            "`inputs`. "
             f"in_dims has structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
     sizes = []
     for i, (x, d) in enumerate(zip(leaves, dims, strict=True)):
         if not isinstance(d, int) and d is not None:
             raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an "
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be "
+                "either an "
                 f"integer dimension or None."
             )
         if d is None:
@@ -94,7 +97,8 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
             )
         if not -x.ndim <= d < x.ndim:
             raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor "
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is "
+                "a Tensor "
                 f"of dimensionality {x.ndim} so expected in_dim to satisfy -{x.ndim} <= in_dim < {x.ndim}."
             )
         dims[i] = d % x.ndim
@@ -103,7 +107,8 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
         raise ValueError("vmap: at least one tensor must be mapped over: every in_dim is None")
     if any(s != sizes[0] for s in sizes):
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
+            "mapped "
             "dimension"
         )
     return leaves, dims, spec, sizes[0]
@@ -146,13 +151,15 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
     """The results with the batch dimension where `out_dims` says."""
     if not all(d is None or isinstance(d, int) for d in tree_flatten(out_dims)[0]):
         raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection "
+            "of ints "
             "representing where in the outputs the vmapped dimension should appear."
         )
     for x in leaves:
         if not isinstance(x, Tensor):
             raise ValueError(
-                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you mean to "
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you "
+                "mean to "
                 f"set out_dims= to None for output?"
             )
     flat_dims = broadcast_to_and_flatten(out_dims, spec)
@@ -160,7 +167,8 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
         flat_dims = list(out_dims)
     if flat_dims is None:
         raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "
+            "structure of "
             f"`outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     made = []
@@ -207,7 +215,14 @@ def _one_by_one(
 
 
 def _in_chunks(
-    call: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any], kw_dims: list[Any], n: int, size: int, out_dims: Any
+    call: Any,
+    flat: list[Any],
+    dims: list[Any],
+    kw_leaves: list[Any],
+    kw_dims: list[Any],
+    n: int,
+    size: int,
+    out_dims: Any,
 ) -> Any:
     from ..ops.joining import cat
 

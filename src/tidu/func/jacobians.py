@@ -1,0 +1,204 @@
+"""Matrices of derivatives, by rows or by columns: jacrev, jacfwd, jacobian, hessian. Source: torch.func."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import levels
+from ..core.batch import CannotBatch, materialize, wrap
+from ..core.tensor import Tensor, tensor_of
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from .transforms import _pick, _put, jvp, vjp
+from .vmapping import vmap
+
+__all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
+
+
+def _real(leaves: Sequence[Any], fn: str, what: str) -> None:
+    """Jacobians are of real functions."""
+    for i, x in enumerate(leaves):
+        if isinstance(x, Tensor) and x.dtype.is_complex:
+            raise RuntimeError(
+                f"{fn}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
+            )
+
+
+def basis_of(leaves: Sequence[Any]) -> list[Any]:
+    """For every leaf the one-hot tangents of all elements of all leaves, along a leading dimension."""
+    total = sum(x.numel() for x in leaves)
+    rows, at = [], 0
+    for x in leaves:
+        n = x.numel()
+        rows.append(tensor_of(np.eye(total, n, -at, x.dtype.np).reshape((total, *tuple(x.shape)))))
+        at += n
+    return rows
+
+
+def split_rows(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
+    """A dimension over all elements of all leaves, cut into the leaves and given their shapes."""
+    made, at = [], 0
+    for x in leaves:
+        n = x.numel()
+        part = rows.narrow(dim, at, n)
+        shape = tuple(rows.shape)
+        made.append(part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
+        at += n
+    return made
+
+
+def _all_rows(pull: Callable[..., list[Any]], basis: Sequence[Any], total: int) -> Sequence[Any]:
+    """The cotangents of the inputs for a batch of cotangents of the outputs."""
+    level = levels.enter()
+    try:
+        return [materialize(g, level, total) for g in pull([wrap(rows, level) for rows in basis])]
+    except CannotBatch:
+        pass
+    finally:
+        levels.leave(level)
+    return vmap(lambda *rows: tuple(pull(rows)))(*basis)  # which runs the rows one by one, and says so
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian by rows: one batched backward pass, a cotangent for every element of the output. Source:
+    torch.func.jacrev."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        picked = _pick(args, argnums)
+
+        def partial(value: Any) -> Any:
+            return func(*_put(args, argnums, value), **kwargs)
+
+        got = vjp(partial, picked, has_aux=has_aux)
+        out, vjp_fn = got[0], got[1]
+        outs, out_spec = tree_flatten(out)
+        ins, in_spec = tree_flatten(picked)
+        _real(ins, "jacrev", "inputs")
+        _real(outs, "jacrev", "outputs")
+        basis = basis_of(outs)
+        total = basis[0].shape[0] if basis else 0
+
+        if total == 0:
+            columns: Any = [x.new_zeros((0, *tuple(x.shape))) for x in ins]
+        elif chunk_size is None or chunk_size >= total:
+            columns = _all_rows(vjp_fn.pull, basis, total)
+        else:
+            columns = vmap(lambda *rows: tuple(vjp_fn.pull(rows)), chunk_size=chunk_size)(*basis)
+        per_in = [split_rows(c, outs, 0) for c in columns]  # in -> out -> (*out, *in)
+        result = tree_unflatten(
+            [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))], out_spec
+        )
+        return (result, got[2]) if has_aux else result
+
+    return wrapped
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The Jacobian by columns: one batched forward pass, a tangent for every element of the input. Source:
+    torch.func.jacfwd."""
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        picked = _pick(args, argnums)
+        ins, in_spec = tree_flatten(picked)
+        _real(ins, "jacfwd", "inputs")
+        basis = basis_of(ins)
+        spec_box: list[Any] = []
+
+        def push(*rows: Any) -> Any:
+            def partial(*values: Any) -> Any:
+                return func(*_put(args, argnums, tree_unflatten(values, in_spec)), **kwargs)
+
+            got = jvp(partial, tuple(ins), tuple(rows), has_aux=has_aux)
+            leaves, spec = tree_flatten(got[1])
+            _real(leaves, "jacfwd", "outputs")
+            spec_box[:] = [spec, got[2] if has_aux else None]
+            return tuple(leaves)
+
+        moved = vmap(push, randomness=randomness)(*basis)
+        jac = []
+        for m in moved:
+            parts = split_rows(m, ins, 0)  # (*in, *out) for every input
+            jac.append(
+                tree_unflatten(
+                    [
+                        p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(parts, ins, strict=True)
+                    ],
+                    in_spec,
+                )
+            )
+        result = tree_unflatten(jac, spec_box[0])
+        if has_aux:
+            from ..core.batch import Batched as B
+
+            aux = tree_map(lambda a: a.value[0] if isinstance(a, B) else a, spec_box[1])
+            return result, aux
+        return result
+
+    return wrapped
+
+
+def jacobian(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
+) -> Callable[..., Any]:  # fmt: skip
+    """The Jacobian of a function, dense as by `jacrev`, or as a `scipy.sparse` array.
+
+    Args:
+        func: the function; for a sparse Jacobian from one tensor (and whatever else) to one tensor.
+        argnums: with respect to which arguments; one, if sparse.
+        sparse: find out which elements depend on which, and take as many derivatives as that needs: two instead of n
+        for
+            a chain of n elements of which each meets its neighbour. The result is (elements of the output, elements of
+            the input).
+
+    Not in PyTorch.
+
+    >>> import tidu as torch
+    >>> jac = torch.func.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(torch.arange(4.))
+    >>> jac.nnz, jac.shape
+    (6, (3, 4))
+    """
+    return _sparse(func, argnums, "sparse_jacobian") if sparse else jacrev(func, argnums)
+
+
+def _sparse(func: Callable[..., Any], argnums: int | tuple[int, ...], which: str) -> Callable[..., Any]:
+    if not isinstance(argnums, int):
+        raise ValueError("sparse derivatives are with respect to one argument: argnums must be an int")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        from . import sparsity
+
+        return getattr(sparsity, which)(lambda x: func(*_put(args, argnums, x), **kwargs), _pick(args, argnums))
+
+    return wrapped
+
+
+def hessian(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, sparse: bool = False
+) -> Callable[..., Any]:  # fmt: skip
+    """The Hessian of a function: the Jacobian of its Jacobian. Source: torch.func.hessian.
+
+    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it. With `sparse`
+    (not in PyTorch) a `scipy.sparse` array, by as many Hessian-vector products as there are colours; see `jacobian`.
+    """
+    return _sparse(func, argnums, "sparse_hessian") if sparse else jacrev(jacrev(func, argnums), argnums)
