@@ -12,6 +12,7 @@ from ..core.modes import no_grad
 from ..core.op import Op
 from ._loss import not_differentiable
 from ._norm import affine_push, like_input, pull, standard, three, times
+from ._reduce import into
 from ._refuse import refusal
 from .powers import rsqrt
 from .reduction import mean, sum
@@ -112,10 +113,11 @@ _batch.graded = _batch.positions[:3]  # the running statistics have no gradient
 
 def native_batch_norm(
     input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
-    eps: float,
+    eps: float, *, out: Any = None,
 ) -> Any:  # fmt: skip
     """`batch_norm`, and the means and inverse deviations of the channels. Source: torch.native_batch_norm."""
-    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[:3]
+    made = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[:3]
+    return made if out is None else tuple(into("native_batch_norm", o, r) for o, r in zip(out, made, strict=True))
 
 
 def _batch_norm(
