@@ -462,3 +462,15 @@ def test_ops_say_nothing_about_infinities() -> None:
         warnings.simplefilter("error")
         x = T([0.0, -1.0], requires_grad=True)
         (torch.log(x) / x).sum().backward()
+
+
+def test_recorded_backward_is_one_node():
+    """The gradient of a rectifier or sigmoid function, itself recorded, is one node, as PyTorch's is."""
+    x = torch.tensor([0.5, -1.0], requires_grad=True)
+    for f, name in ((torch.relu, "Threshold"), (torch.sigmoid, "Sigmoid"), (torch.tanh, "Tanh")):
+        (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        assert g.grad_fn.name() == f"{name}BackwardBackward0"
+    (g,) = torch.autograd.grad(torch.relu(x).sum(), x, create_graph=True)
+    assert torch.autograd.grad(g.sum(), x)[0].tolist() == [0, 0]
+    h = torch.func.hessian(lambda v: torch.sigmoid(v).sum())(torch.tensor([0.5, 1.0]))
+    assert "-0." not in repr(h[0, 1:]) and "-0." not in repr(h[1, :1])

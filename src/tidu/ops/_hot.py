@@ -45,6 +45,17 @@ def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Call
     return rule
 
 
+def as_op(call: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule: `formula` of numbers, but the op `call` of tensors, so that it is one node where backward is recorded."""
+
+    @functools.wraps(formula)
+    def rule(*values: Any) -> Any:
+        return call(*values) if isinstance(values[0], Tensor) else formula(*values)
+
+    rule.__signature__ = inspect.signature(formula)  # type: ignore[attr-defined]
+    return rule
+
+
 def in_blocks(forward: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise forward of one array that goes over a large one a block at a time."""
 

@@ -22,9 +22,10 @@ from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._generator import stream_of
 from ._half import widened
-from ._hot import fast, hot, in_blocks
+from ._hot import as_op, fast, hot, in_blocks
 from ._refuse import refusal, refuse
 from ._sampler import sampler
+from .arithmetic import ZERO
 from .pointwise import abs, exp, sigmoid, tanh
 from .selection import where
 
@@ -62,8 +63,14 @@ def _relu(input: Any) -> Any:
     return select.relu(input) if input.size > _SMALL else np.maximum(input, input.dtype.type(0))
 
 
+_relu_backward = elementwise(
+    "threshold_backward",
+    lambda grad_output, result: select.relu_backward(grad_output, result),
+    {"grad_output": lambda g, result: where(result <= 0, 0, g), "result": ZERO},
+    node="ThresholdBackwardBackward0",
+)
 relu = unary(
-    "relu", _relu, fast(select.relu_backward, lambda g, out: where(out <= 0, 0, g)),
+    "relu", _relu, fast(select.relu_backward, as_op(_relu_backward, lambda g, out: where(out <= 0, 0, g))),
     policy=_both(refusal("b", "Boolean inputs not supported for relu", RuntimeError), _NO_COMPLEX),
 )  # fmt: skip
 relu.__doc__ = _relu.__doc__

@@ -14,6 +14,7 @@ from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
 from ._describe import describe
+from ._hot import as_op
 from ._refuse import refuse
 from .arithmetic import ZERO, zeros
 from .powers import rsqrt
@@ -72,7 +73,20 @@ def _sigmoid_kernel(a: Any) -> Any:
     return np.reciprocal(r, r)
 
 
-sigmoid = unary("sigmoid", _sigmoid_kernel, lambda g, out: g * (1 - out) * out)
+_sigmoid_backward = elementwise(
+    "sigmoid_backward",
+    lambda grad_output, result: grad_output * (1 - result) * result,
+    {
+        "grad_output": lambda g, result: g * (1 - result) * result,
+        "result": lambda g, grad_output, result: g * grad_output * (1 - 2 * result),
+    },
+    node="SigmoidBackwardBackward0",
+)
+sigmoid = unary(
+    "sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, lambda g, out: g * (1 - out) * out)
+)  # fmt: skip
+# A formula, whose two terms make +0 of the derivative of a tangent that is 0.
+sigmoid.op.jvp = {"input": lambda t, out: t * (1 - out) * out}  # type: ignore[attr-defined]
 
 # ------------------------------------------------------------------ trigonometry
 
@@ -84,7 +98,16 @@ acos = arccos = unary("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
 atan = arctan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
 sinh = unary("sinh", np.sinh, lambda x: cosh(x))
 cosh: Any = unary("cosh", np.cosh, lambda x: sinh(x))
-tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
+_tanh_backward = elementwise(
+    "tanh_backward",
+    lambda grad_output, result: grad_output * (1 - result * result),
+    {
+        "grad_output": lambda g, result: g * (1 - result * result),
+        "result": lambda g, grad_output, result: g * grad_output * -2 * result,
+    },
+    node="TanhBackwardBackward0",
+)
+tanh = unary("tanh", np.tanh, as_op(_tanh_backward, lambda g, out: g * (1 - out * out)))
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
 _complex_acosh = unary(
