@@ -95,3 +95,19 @@ def test_maximum_written_after_use():
     h.data.zero_()
     m.backward()
     assert h.grad.tolist() == [0, 0]
+
+
+def test_the_layout_of_a_first_gradient_may_be_left_as_it_is():
+    def strides():
+        x = torch.ones(3, 2).t().requires_grad_()
+        (x * 2).backward(torch.ones(2, 3))
+        return x.grad.stride()
+
+    assert strides() == (1, 2)
+    with torch.autograd.enforce_grad_layout_policy(False):
+        assert strides() == (3, 1)
+    assert strides() == (1, 2)
+    torch.autograd.enforce_grad_layout_policy(False)
+    assert strides() == (3, 1)
+    torch.autograd.enforce_grad_layout_policy(True)
+    assert strides() == (1, 2)

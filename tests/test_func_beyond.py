@@ -201,3 +201,34 @@ def test_sparse_arguments():
         torch.func.hessian(torch.exp, sparse=True)(f64(1.0, 2.0))
     with pytest.raises(TypeError, match="one tensor"):
         torch.func.jacobian(lambda x: (x, x), sparse=True)(f64(1.0))
+
+
+# ---- dimensions by name
+
+
+def test_rearrange():
+    r = torch.func.rearrange
+    x = torch.arange(24).view(2, 3, 4)
+    assert torch.equal(r(x, "a b c -> c (b a)"), x.permute(2, 1, 0).reshape(4, 6))
+    assert torch.equal(r(x, "a b (c d) -> (a c) b d", c=2), x.view(2, 3, 2, 2).permute(0, 2, 1, 3).reshape(4, 3, 2))
+    assert torch.equal(r(x, "... c -> c ..."), x.permute(2, 0, 1))
+    assert torch.equal(r(x, "a ... -> (...) a"), x.permute(1, 2, 0).reshape(12, 2))
+    assert torch.equal(r([x, x], "n a b c -> a n b c 1"), torch.stack([x, x], 1)[..., None])
+    assert torch.equal(r(x[:1], "1 b c -> (c b)"), x[0].t().reshape(-1))
+    y = torch.ones(2, 3, requires_grad=True)
+    r(y, "a b -> (b a)")[0].backward()
+    assert y.grad.tolist() == [[1, 0, 0], [0, 0, 0]]
+    for bad in ("a b c", "a b -> b a", "a b c -> a b", "a b c -> a b c d", "a b (c d) -> a b c d", "a b c -> a b c!"):
+        with pytest.raises(ValueError, match="rearrange"):
+            r(x, bad)
+    with pytest.raises(ValueError, match="not made up"):
+        r(x, "a b (c d) -> a b c d", c=3)
+
+
+def test_batch_norm_without_statistics_under_vmap():
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+    assert torch.func.replace_all_batch_norm_modules_(net) is net
+    assert net[0].running_mean is None and not net[0].track_running_stats
+    x = torch.tensor(np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32))
+    got = vmap(net)(x)
+    assert torch.allclose(got, torch.stack([net(v) for v in x]), atol=1e-6)

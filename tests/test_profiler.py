@@ -98,3 +98,32 @@ def test_use():
         f()
     assert [e.name for e in inner.function_events] == ["named", "aten::add"]
     assert "named" in [e.name for e in outer.function_events]
+
+
+def test_schedule():
+    kinds = torch.profiler.ProfilerAction
+    plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1, skip_first=1)
+    assert [plan(k) for k in range(7)] == [
+        kinds.NONE, kinds.NONE, kinds.WARMUP, kinds.RECORD, kinds.RECORD_AND_SAVE, kinds.NONE, kinds.NONE,
+    ]  # fmt: skip
+    with pytest.raises(AssertionError, match="Invalid profiler schedule"):
+        torch.profiler.schedule(wait=1, warmup=1, active=0)
+
+
+def test_steps(tmp_path):
+    ready = []
+    plan = torch.profiler.schedule(wait=1, warmup=0, active=2)
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], schedule=plan, on_trace_ready=ready.append
+    ) as prof:
+        for _ in range(6):
+            torch.ones(2).exp()
+            prof.step()
+    assert len(ready) == 2 and prof.key_averages()[0].count == 2
+    handler = torch.profiler.tensorboard_trace_handler(str(tmp_path / "logs"))
+    with torch.profiler.profile(on_trace_ready=handler) as prof:
+        with torch.profiler.record_function("mine"):
+            torch.ones(2).exp()
+    (file,) = (tmp_path / "logs").iterdir()
+    assert [e["name"] for e in json.loads(file.read_text())["traceEvents"]] == ["mine", "aten::exp"]
+    assert [e.name for e in prof.events()] == ["mine", "aten::exp"]

@@ -33,7 +33,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     lazy = {
         "anomaly_mode": "", "forward_ad": "", "functional": "", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
-        "graph": "", "profiler": "", "variable": "", "grad_mode": "",
+        "graph": "", "profiler": "", "variable": "", "grad_mode": "", "NestedIOFunction": "function",
+        "enforce_grad_layout_policy": "grad_mode",
     }  # fmt: skip
     if name in lazy:
         from importlib import import_module

@@ -246,6 +246,9 @@ class _FunctionMeta(type):
         super().__init__(name, bases, attrs)
 
 
+FunctionMeta = _FunctionMeta
+
+
 class Function(metaclass=_FunctionMeta):
     """Base class of functions with a derivative of one's own. Source: torch.autograd.Function.
 

@@ -370,7 +370,8 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
     """By columns: one forward pass, a batch of the one-hot tangents of all inputs."""
     if strict:
         raise RuntimeError(
-            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
+            'supported together '
             '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:

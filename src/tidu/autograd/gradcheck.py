@@ -137,7 +137,8 @@ def _analytical(
                             "gives different values, although analytical gradient matches numerical gradient."
                             f"The tolerance for nondeterminism was {nondet_tol}.\n\nNOTE: If your op relies on "
                             "non-deterministic operations i.e., it is listed here:\n"
-                            "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\nthis failure "
+                            "https://pytorch.org/docs/stable/generated/torch."
+                            "use_deterministic_algorithms.html\nthis failure "
                             "might be expected.\n"
                         )
             for r, g, x in zip(rows, got, ins, strict=True):

@@ -329,7 +329,12 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     if alone and c.base is not None:  # a view of memory that nobody else sees
         alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
         alone = alone and c.base.base is None
-    if not alone or c.dtype is not a.dtype or c.strides != a.strides or not c.flags.writeable:
+    if (
+        not alone
+        or c.dtype is not a.dtype
+        or (c.strides != a.strides and state.grad_layout)
+        or not c.flags.writeable
+    ):
         c = _copy_like(c, a)
     t = new(Tensor)
     t._a = c

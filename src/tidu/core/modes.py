@@ -27,6 +27,7 @@ class _State(threading.local):
     check_inf: bool = False
     check_forward: bool = False  # whether anomaly mode looks at results too
     debug: bool = False  # whether lines are noted for the errors of writes
+    grad_layout: bool = True  # whether a first gradient must lie as its leaf does
     masked: bool = False  # whether zero times infinity is zero in backward
     timer: Any = None  # what a profiler makes of a name: a context manager
     watched: bool = False  # whether any of these wants to see nodes run

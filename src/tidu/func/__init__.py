@@ -6,14 +6,15 @@ from typing import Any
 
 from .beyond import hvp, implicit, taylor
 from .jacobians import hessian, jacfwd, jacobian, jacrev
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
+from .rearranging import rearrange
 from .transforms import grad, grad_and_value, jvp, linearize, vjp
 from .vmapping import vmap
 
 __all__ = [
     "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit",
     "jacfwd", "jacobian", "jacrev", "jvp",
-    "linearize", "stack_module_state", "taylor", "vjp", "vmap",
+    "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "taylor", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -112,3 +112,15 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, _ in models[0].named_buffers():
         buffers[name] = stack([dict(m.named_buffers())[name] for m in models])
     return params, buffers
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Make every batch norm of a module forget its running statistics, so that it works under `vmap`; in place.
+
+    Source: torch.func.replace_all_batch_norm_modules_.
+    """
+    for module in root.modules():
+        if hasattr(module, "track_running_stats") and type(module).__name__.startswith("BatchNorm"):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+    return root
