@@ -34,7 +34,7 @@ from .node import next_seq
 from .op import Op, check_savable, named
 from .parameters import REQUIRED, missing, names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
-from .tensor import Inference, Tensor, live_node, new
+from .tensor import Inference, Tensor, live_node, new, tensor_of
 
 ndarray = np.ndarray
 FIRST = "first"
@@ -443,6 +443,8 @@ def binary(
                 return general((input, other), out)
             if r.__class__ is not ndarray:
                 r = np.asarray(r)
+            if not differentiable:  # nobody asks for the inputs' history, which may be one that is lost
+                return tensor_of(r)
             ex = input._node if input._view is None else live_node(input)
             if number:
                 ey = None
@@ -458,7 +460,7 @@ def binary(
                 else:
                     ey = None
             record = state.record
-            if (ex is None and ey is None) or record is False or not differentiable:
+            if (ex is None and ey is None) or record is False:
                 t._node = None
                 if state.inference:
                     t._v = Inference((0,))
