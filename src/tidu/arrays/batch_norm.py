@@ -221,9 +221,8 @@ def grouped_forward(
 
     def piece(s: slice) -> None:
         y = out[s].reshape(-1, n)
-        np.copyto(y, x[s])
-        m = row_dot(y, None) / work.type(n)
-        np.subtract(y, m, y)
+        m = row_dot(x[s], None) / work.type(n)
+        np.subtract(x[s], m, y)
         r = 1 / np.sqrt(row_dot(y, y) / work.type(n) + work.type(eps))
         mean[s], rstd[s] = m, r
         z = out[s]
