@@ -9,6 +9,8 @@ has one more axis, for the derivatives along the real and the imaginary directio
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -232,7 +234,8 @@ def gradcheck(
     complex128) are varied; eps, atol, rtol: step and tolerances; nondet_tol: how far two backward passes may differ;
     check_undefined_grad: backward must take missing gradients; check_batched_grad, check_batched_forward_grad: under
     vmap;
-    check_forward_ad, check_backward_ad: the modes to check; fast_mode is accepted, and the whole Jacobian checked.
+    check_forward_ad, check_backward_ad: the modes to check; fast_mode: one random direction of each input against one
+    random weighting of each output, instead of the whole Jacobians (of real inputs and outputs).
     Returns True, or raises GradcheckError (or returns False where `raise_exception` is off). Source:
     torch.autograd.gradcheck.
     """
@@ -272,8 +275,12 @@ def _gradcheck(
     if not any(o.requires_grad for o in outs):
         _no_output_depends(func, inputs, eps)
         return True
-    numerical = _numerical(func, inputs, eps)
-    for k, o in enumerate(outs):
+    if fast and not any(v.dtype.is_complex for v in (*ins, *outs)):
+        _check_directions(func, inputs, outs, ins, eps, rtol, atol, forward_ad, backward_ad)
+        numerical = None
+    else:
+        numerical = _numerical(func, inputs, eps)
+    for k, o in enumerate(outs if numerical is not None else ()):
         if not o.requires_grad:
             _independent(k, numerical)
             continue
@@ -290,6 +297,8 @@ def _gradcheck(
                     )
     if batched:
         _check_batched(outs, ins)
+    if batched_forward:
+        _check_batched_forward(func, inputs)
     if undefined and backward_ad:
         _check_undefined(func, outs, ins)
     return True
@@ -312,6 +321,87 @@ def _independent(k: int, numerical: Any) -> None:
     for per_output in numerical:
         if np.any(per_output[k] != 0):
             raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _check_directions(
+    func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[Any], eps: float, rtol: float, atol: float,
+    forward_ad: bool, backward_ad: bool,
+) -> None:  # fmt: skip
+    """<u, J v> for random unit vectors u of each output and v of each input, three ways."""
+    rng = np.random.default_rng(0)
+
+    def unit(t: Any) -> Any:
+        r = rng.standard_normal(t._a.shape)
+        return np.asarray(r / max(np.linalg.norm(r), 1e-30), t._a.dtype)
+
+    us = [unit(o) for o in outs]
+    for i, x in enumerate(ins):
+        v = unit(x)
+        moved = _along_direction(func, inputs, x._a, v, eps)
+        for k, (o, u) in enumerate(zip(outs, us, strict=True)):
+            numerical = float(np.sum(u.reshape(-1) * moved[k]))
+            if not o.requires_grad:
+                if numerical != 0:
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+                continue
+            if backward_ad:
+                (g,) = _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True)
+                _compare("Jacobian mismatch", i, k, 0.0 if g is None else float(np.sum(g._a * v)), numerical, rtol, atol)
+            if forward_ad:
+                t = _pushed(func, inputs, x, tensor_of(v))[k]
+                _compare(
+                    "Jacobian computed with forward mode mismatch", i, k, float(np.sum(t._a * u)), numerical, rtol, atol
+                )
+
+
+def _compare(kind: str, i: int, k: int, analytical: float, numerical: float, rtol: float, atol: float) -> None:
+    if not _close(analytical, numerical, rtol, atol):
+        raise GradcheckError(
+            _mismatch(kind, i, k, analytical, numerical)
+            + "\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode."
+        )
+
+
+def _along_direction(func: Any, inputs: Any, a: Any, v: Any, eps: float) -> list[Any]:
+    """The change of every output along a direction of one input, by central differences."""
+    had = a.copy()
+    try:
+        a[...] = had + eps * v
+        high = [np.array(o.detach()._a).reshape(-1) for o in _outputs(func(*inputs))]
+        a[...] = had - eps * v
+        low = [np.array(o.detach()._a).reshape(-1) for o in _outputs(func(*inputs))]
+    finally:
+        a[...] = had
+    return [(h - w) / (2 * eps) for h, w in zip(high, low, strict=True)]
+
+
+def _pushed(func: Any, inputs: Any, x: Any, v: Any) -> list[Any]:
+    """The tangents of the outputs for a tangent of one input."""
+    level = levels.enter()
+    try:
+        args = tree_map(lambda t: forward.make_dual(t, v, level) if t is x else t, inputs)
+        return [
+            o.tangent.detach() if isinstance(o, forward.Dual) and o.level == level else o.new_zeros(tuple(o.shape))
+            for o in _outputs(func(*args))
+        ]
+    finally:
+        levels.leave(level)
+
+
+def _check_batched_forward(func: Any, inputs: Any) -> None:
+    """A batch of tangents must give what they give one by one."""
+    from ..func.vmapping import vmap
+
+    rng = np.random.default_rng(0)
+    for x in tree_leaves(inputs):
+        if not _differentiable(x):
+            continue
+        v = tensor_of(rng.standard_normal((2, *x._a.shape)).astype(x._a.dtype))
+        together = vmap(lambda t, x=x: tuple(_pushed(func, inputs, x, t)))(v)
+        for i in range(2):
+            for a, b in zip(together, _pushed(func, inputs, x, v[i]), strict=True):  # type: ignore[index]
+                if not _close(a._a[i], b._a, 1e-7, 1e-8):
+                    raise GradcheckError("gradcheck failed while testing batched forward-mode gradient computation.")
 
 
 def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:
@@ -398,3 +488,13 @@ def gradgradcheck(
         check_batched_grad=check_batched_grad,
         check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
     )  # fmt: skip
+
+
+class _Callable(types.ModuleType):
+    """This module: importing it puts it in the place of the function of its name, whose work it therefore does."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> bool:
+        return gradcheck(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Callable
