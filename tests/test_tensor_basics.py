@@ -273,3 +273,17 @@ def test_a_file_cannot_run_code():
     assert type(through_a_file(Unknown(), weights_only=False)) is Unknown
     with tidu.serialization.safe_globals([Unknown]):
         assert type(through_a_file(Unknown())) is Unknown
+
+
+def test_variable():
+    """The old name makes a leaf over the memory of a tensor, and every tensor is one."""
+    Variable = tidu.autograd.Variable
+    x = tidu.ones(2)
+    v = Variable(x, requires_grad=True)
+    assert type(v) is tidu.Tensor and v.requires_grad and v.is_leaf and v.data_ptr() == x.data_ptr()
+    assert isinstance(x, Variable) and isinstance(tidu.nn.Parameter(x), Variable) and not isinstance(3, Variable)
+    assert not Variable(v * 2).requires_grad
+    with pytest.raises(TypeError, match="Variable data has to be a tensor, but got float"):
+        Variable(1.0)
+    with pytest.raises(RuntimeError, match="Only Tensors of floating point and complex dtype can require gradients"):
+        Variable(tidu.tensor([1]), requires_grad=True)

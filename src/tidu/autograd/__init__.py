@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
-from ..core.tensor import Tensor as Variable
 from ..core.tensor import Tensor as _Tensor
 from .anomaly_mode import detect_anomaly, masked_zeros, set_debug, set_detect_anomaly
 from .backward import backward, grad, tensor_backward
 from .function import Function
+from .variable import Variable
 
 _Tensor.backward = tensor_backward  # type: ignore[attr-defined]
 
