@@ -406,6 +406,7 @@ def _warned_too(judge: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]
 
     def warned(expected: Any, got: Any) -> None:
         if isinstance(expected, SequenceSnap) and isinstance(got, SequenceSnap):
+            expected.items, got.items = expected.items[:4], got.items[:4]
             if expected.items[0] and not got.items[0]:
                 raise Mismatch("no warning that out= was resized")
             got.items[0] = expected.items[0]
@@ -415,16 +416,33 @@ def _warned_too(judge: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]
 
 
 def _warned_or_not(judge: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Where PyTorch resizes an out= of the right shape, to strides of its own, that is its accident."""
+    """Where PyTorch resizes an out= of the right shape, to strides of its own, or writes other numbers into a strided one
+    than it returns without it (some kernels overlook the strides), that is its accident."""
 
     def either(expected: Any, got: Any) -> None:
         if isinstance(expected, SequenceSnap) and isinstance(got, SequenceSnap):
+            plain = expected.items[4:]
+            expected.items, got.items = expected.items[:4], got.items[:4]
+            try:
+                judge(expected, got)
+                return
+            except Mismatch:
+                if plain and not _differ(plain[0], got.items[2]) and _differ(plain[0], expected.items[2]):
+                    return
             if expected.items[0]:
                 got.items[3] = expected.items[3]
             got.items[0] = expected.items[0]
         judge(expected, got)
 
     return either
+
+
+def _differ(expected: Any, got: Any) -> bool:
+    try:
+        compare(_bare(expected), _bare(got))
+    except Mismatch:
+        return True
+    return False
 
 
 def _pairings(expected: Any, got: Any) -> None:

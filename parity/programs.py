@@ -317,7 +317,8 @@ def out_variant(kind: str) -> Any:
         strides = [
             [s for s, n in zip(bench.side.strides(o), o.shape, strict=True) if n > 1] for _, o in pairs
         ]
-        return [said, same, [o.detach() for _, o in pairs], strides], []
+        own = [plain] if bench.side.is_tensor(plain) else list(plain)
+        return [said, same, [o.detach() for _, o in pairs], strides, own], []
 
     return program
 
