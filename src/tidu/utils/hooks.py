@@ -121,6 +121,8 @@ class BackwardHook:
         self.grad_outputs = None
         return tuple(now[i] for i in self.inputs_at or ())
 
+    _inputs_known.__name__ = "hook"  # as errors about what it returned call it
+
 
 def _spread(places: Sequence[int] | None, values: Any, n: int) -> tuple[Any, ...]:
     full = [None] * n
