@@ -33,7 +33,9 @@ def nearest(n: int, m: int, scale: float | None, exact: bool) -> Taps:
 
 
 def linear(n: int, m: int, scale: float | None, corners: bool, real: Any) -> Taps:
-    """The two neighbours, by their nearness."""
+    """The two neighbours, by their nearness; the element itself where the length stays, whatever the scale."""
+    if n == m:
+        return np.arange(n)[:, None], None
     step = _step(n, m, scale, corners, real)
     i = np.arange(m, dtype=real)
     at = i * step if corners else np.maximum((i + real(0.5)) * step - real(0.5), 0)
@@ -80,7 +82,10 @@ def _filter(kind: str, x: Any) -> Any:
 
 
 def antialiased(n: int, m: int, scale: float | None, corners: bool, real: Any, kind: str) -> Taps:
-    """All elements under a filter, which is as wide as the step where that exceeds one."""
+    """All elements under a filter, which is as wide as the step where that exceeds one; themselves where the length
+    stays, whatever the scale."""
+    if n == m:
+        return np.arange(n)[:, None], None
     step = float(_step(n, m, scale, corners, real))
     wide = max(step, 1.0)
     support = _HALF_WIDTH[kind] * wide

@@ -249,6 +249,13 @@ def _check(
         )
     if transposed:
         _check_output_padding(output_padding, stride, dilation)
+        made = _transposed_size(tuple(x[2:]), tuple(w[2:]), stride, padding, dilation, output_padding)
+        if any(m < 1 for m in made):
+            have, want = (" x ".join(map(str, v if len(v) > 1 else (1, *v))) for v in (tuple(x[2:]), made))
+            raise RuntimeError(
+                f"Given input size per channel: ({have}). Calculated output size per channel: ({want}). Output size is "
+                "too small"
+            )
         return
     seen = [n + 2 * p for n, p in zip(x[2:], padding, strict=True)]
     kernel = [d * (k - 1) + 1 for k, d in zip(w[2:], dilation, strict=True)]

@@ -170,13 +170,15 @@ def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
                 f"({left}, {right}) at dimension {d} of input {list(input.shape)}"
             )
     sizes = [lengths[k] + pad[2 * k] + pad[2 * k + 1] for k in range(n)]
-    if any(s < 1 for s in sizes):
-        names = "WHD"
-        if n == 1:
-            raise RuntimeError(f"input (W: {lengths[0]}) is too small. Calculated output W: {sizes[0]}")
-        have = " ".join(f"{names[k]}: {lengths[k]}" for k in reversed(range(n)))
-        want = " ".join(f"{names[k]}: {sizes[k]}" for k in reversed(range(n)))
-        raise RuntimeError(f"input ({have}) is too small. Calculated output {want}")
+    if all(s < 1 for s in sizes):
+        back = range(n - 1, -1, -1)
+        have = f"{', ' if n > 1 else ''}".join(f"{'WHD'[k]}: {lengths[k]}" for k in back)
+        want = " ".join(f"{'WHD'[k]}: {sizes[k]}" for k in back)
+        end = " " if mode == "replicate" and n > 1 else ""
+        raise RuntimeError(f"input ({have}{end}) is too small. Calculated output {want}")
+    if any(s < 0 for s in sizes):
+        shape = [*input.shape[: input.ndim - n], *reversed(sizes)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
     refusal("b", f"{word}_pad{n}d")("", input.dtype)
     index = _reflected if mode == "reflect" else _replicated
     places = tuple(index(lengths[k], pad[2 * k], pad[2 * k + 1]) for k in reversed(range(n)))

@@ -247,9 +247,17 @@ def _check_pads(kernel: Ints, padding: Ints, dilation: Ints) -> None:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
-                "pad should be at most half of effective kernel size, but got "
-                f"pad={p}, kernel_size={k} and dilation={d}"
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}"
             )
+    if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):
+        if len(kernel) == 3:
+            (t, h, w), (pt, ph, pw) = kernel, padding
+            words = f"kT: {t} kW: {w} kH: {h} padT: {pt} padW: {pw} padH: {ph}"
+        else:
+            (h, w), (ph, pw) = kernel, padding
+            words = f"padW = {pw}, padH = {ph}, kW = {w}, kH = {h}"
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {words}")
 
 
 _LETTERS = {2: "HW", 3: "THW"}
@@ -376,7 +384,7 @@ def _max_pool1d(
     if p < 0:
         raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {p}")
     if p > k // 2 and both:
-        _check_pads((k,), (p,), (d,))
+        _check_pads((1, k), (0, p), (1, d))
     if p > k // 2:
         raise RuntimeError(
             f"max_pool1d() padding should be at most half of kernel size, but got padding={p} and kernel_size={k}"

@@ -130,7 +130,7 @@ def _check(input: Value, mode: str, sizes: Ints, antialias: bool) -> None:
         names = _SIDES[n]
         a, b = (", ".join(f"{c}: {v}" for c, v in zip(names, vs, strict=True)) for vs in (have, sizes))
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input ({a}) output ({b})"
+            f"Input and output sizes should be greater than 0, but got input ({a}) {'and ' * (n == 1)}output ({b})"
         )
     if 0 in input.shape[1:]:
         raise RuntimeError(
