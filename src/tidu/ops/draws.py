@@ -301,6 +301,8 @@ def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any
     if not replacement and num_samples > input.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     weights = input[None] if input.ndim == 1 else input
+    if 0 in weights.strides:  # an expanded tensor is drawn row by row
+        weights = np.ascontiguousarray(weights)
     if weights.size:
         _check_weights(weights, in_rows=replacement and num_samples > 1)
     stream = stream_of(generator, "multinomial")

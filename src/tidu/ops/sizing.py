@@ -38,7 +38,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if out[i] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {d} at {i}! Mismatching argument at index {k} had "
-                    f"{shape}; but expected shape should be broadcastable to {out}"
+                    f"{shapes[k]}; but expected shape should be broadcastable to {out}"
                 )
             out[i] = d
     return Size(out)
