@@ -416,8 +416,8 @@ def _warned_too(judge: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]
 
 
 def _warned_or_not(judge: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Where PyTorch resizes an out= of the right shape, to strides of its own, or writes other numbers into a strided one
-    than it returns without it (some kernels overlook the strides), that is its accident."""
+    """Where PyTorch resizes an out= of the right shape, to strides of its own, or writes other numbers into a strided
+    one than it returns without it (some kernels overlook the strides), that is its accident."""
 
     def either(expected: Any, got: Any) -> None:
         if isinstance(expected, SequenceSnap) and isinstance(got, SequenceSnap):
