@@ -84,6 +84,9 @@ def f_relu(input: Value, inplace: bool = False) -> Value:
 
 @widened
 def _leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    if 0 < negative_slope <= 1:
+        scaled = np.multiply(input, input.dtype.type(negative_slope))
+        return np.asarray(np.maximum(input, scaled))  # NaN wins
     return select.where(input > 0, input, np.asarray(input * input.dtype.type(negative_slope)))
 
 
@@ -615,7 +618,8 @@ _irrelu = tuple(
             op.vjp,
             op.jvp,
             tensors=op.tensors,
-            node="RreluWithNoiseBackward1", register=False,
+            node="RreluWithNoiseBackward1",
+            register=False,
         ),
         "rrelu_",
     )
