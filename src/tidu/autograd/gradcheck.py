@@ -346,7 +346,8 @@ def _check_directions(
                 continue
             if backward_ad:
                 (g,) = _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True)
-                _compare("Jacobian mismatch", i, k, 0.0 if g is None else float(np.sum(g._a * v)), numerical, rtol, atol)
+                _compare("Jacobian mismatch", i, k, 0.0 if g is None else float(np.sum(g._a * v)), numerical, rtol,
+                atol)
             if forward_ad:
                 t = _pushed(func, inputs, x, tensor_of(v))[k]
                 _compare(

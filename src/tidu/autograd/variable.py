@@ -36,7 +36,8 @@ class Variable(metaclass=_VariableMeta):
             import warnings
 
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning, stacklevel=2
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning,
+                stacklevel=2
             )
         if requires_grad.__class__ is not bool and requires_grad is not None:
             raise TypeError(f"'{type(requires_grad).__name__}' object cannot be interpreted as an integer")

@@ -49,9 +49,9 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     ndim = args[op.positions[0]].ndim
     if op.name == "native_channel_shuffle":  # of any number of dimensions
         spatial = ndim - 2
-    if ndim == spatial + 1:  # one sample, without its dimension: that of the batch takes the place
+    if ndim == spatial + 1 and op.name != "native_channel_shuffle":  # one sample, without its dimension: that of the batch takes the place
         return op.call(*[materialize(v, level, n) if i in op.positions else v for i, v in enumerate(args)])
-    if ndim != spatial + 2:
+    if ndim != spatial + 2 and op.name != "native_channel_shuffle":
         return NotImplemented
     for p in op.positions:
         full[p] = _fold(args[p], level, n)
