@@ -61,6 +61,9 @@ def test_zeros_are_masked():
         assert g.tolist() == [0, -0.0625 + 0.25, 0]
         (g,) = torch.autograd.grad(f(), x, create_graph=True)
         assert g.tolist() == [0, -0.0625 + 0.25, 0]
+        s = torch.zeros((), requires_grad=True)
+        torch.where(x > 9, x.detach() / s, 1.0).sum().backward()
+        assert s.grad == 0
         z = torch.zeros(3, requires_grad=True)
         (z * z).sum().sqrt().backward()
         assert z.grad.tolist() == [0, 0, 0]

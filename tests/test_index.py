@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import tidu
-from tidu.ops import EAGER, __main__ as writer, index, names
+from tidu.ops import EAGER, index, names
+from tidu.ops import __main__ as writer
 
 
 def test_every_family_is_eager_or_in_the_index():

@@ -29,8 +29,8 @@ from inputs import (
 import tidu
 from tidu.autograd import forward_ad
 from tidu.core.op import REGISTRY
-from tidu.ops import families
 from tidu.core.tensor import Tensor, tensor_of
+from tidu.ops import families
 
 families()  # import them all
 OPS = sorted(REGISTRY)

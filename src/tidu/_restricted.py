@@ -78,31 +78,31 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
             raise self.refuse(f"Trying to call or instantiate {fn!r}, which is not allowed")
 
     def load_reduce(self) -> None:
-        args = self.stack.pop()
-        fn = self.stack[-1]
+        args = self.stack.pop()  # type: ignore[attr-defined]
+        fn = self.stack[-1]  # type: ignore[attr-defined]
         self._check(fn)
-        self.stack[-1] = fn(*args)
+        self.stack[-1] = fn(*args)  # type: ignore[attr-defined]
 
     def load_newobj(self) -> None:
-        args = self.stack.pop()
-        cls = self.stack.pop()
+        args = self.stack.pop()  # type: ignore[attr-defined]
+        cls = self.stack.pop()  # type: ignore[attr-defined]
         self._check(cls)
-        self.append(cls.__new__(cls, *args))
+        self.append(cls.__new__(cls, *args))  # type: ignore[attr-defined]
 
     def load_newobj_ex(self) -> None:
-        kwargs = self.stack.pop()
-        args = self.stack.pop()
-        cls = self.stack.pop()
+        kwargs = self.stack.pop()  # type: ignore[attr-defined]
+        args = self.stack.pop()  # type: ignore[attr-defined]
+        cls = self.stack.pop()  # type: ignore[attr-defined]
         self._check(cls)
-        self.append(cls.__new__(cls, *args, **kwargs))
+        self.append(cls.__new__(cls, *args, **kwargs))  # type: ignore[attr-defined]
 
     def load_build(self) -> None:
-        state = self.stack.pop()
-        x = self.stack[-1]
+        state = self.stack.pop()  # type: ignore[attr-defined]
+        x = self.stack[-1]  # type: ignore[attr-defined]
         if not isinstance(x, self.stateful):
             raise self.refuse(f"Can only build Tensor, Parameter, OrderedDict or dict objects, but got {type(x)}")
         if hasattr(type(x), "__setstate__") and type(x) is not OrderedDict:
-            x.__setstate__(state)
+            x.__setstate__(state)  # type: ignore[attr-defined]
         elif isinstance(state, dict):
             x.__dict__.update(state)
         else:
@@ -113,11 +113,11 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
 
     dispatch = {
         **pickle._Unpickler.dispatch,  # type: ignore[attr-defined]
-        pickle.REDUCE[0]: load_reduce,
-        pickle.NEWOBJ[0]: load_newobj,
-        pickle.NEWOBJ_EX[0]: load_newobj_ex,
-        pickle.BUILD[0]: load_build,
-        **dict.fromkeys([pickle.INST[0], pickle.OBJ[0], pickle.EXT1[0], pickle.EXT2[0], pickle.EXT4[0]], refused),
-        pickle.NEXT_BUFFER[0]: refused,
-        pickle.READONLY_BUFFER[0]: refused,
+        pickle.REDUCE[0]: load_reduce,  # type: ignore[dict-item]
+        pickle.NEWOBJ[0]: load_newobj,  # type: ignore[dict-item]
+        pickle.NEWOBJ_EX[0]: load_newobj_ex,  # type: ignore[dict-item]
+        pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
+        **dict.fromkeys([pickle.INST[0], pickle.OBJ[0], pickle.EXT1[0], pickle.EXT2[0], pickle.EXT4[0]], refused),  # type: ignore[arg-type]
+        pickle.NEXT_BUFFER[0]: refused,  # type: ignore[dict-item]
+        pickle.READONLY_BUFFER[0]: refused,  # type: ignore[dict-item]
     }

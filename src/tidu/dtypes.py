@@ -129,7 +129,7 @@ def set_default_dtype(d: dtype) -> None:
     """Set the type that Python floats become; float32 at the start. Source: torch.set_default_dtype."""
     global _default
     if not isinstance(d, dtype):
-        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
@@ -206,7 +206,7 @@ class finfo:
         if not isinstance(d, dtype):
             raise TypeError(f"type expected dtype, got {d.__class__.__name__}")
         if d.category not in (FLOATING, COMPLEX):
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         real = d.to_real()
         if real is bfloat16:
             import ml_dtypes
@@ -242,7 +242,7 @@ class iinfo:
         if not isinstance(type, dtype):
             raise TypeError(f"type expected dtype, got {type.__class__.__name__}")
         if type.category in (FLOATING, COMPLEX):
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.np)

@@ -182,7 +182,7 @@ class autocast:
         set_autocast_enabled(self.device, self._enabled)
         return self
 
-    def __exit__(self, *exc: Any) -> bool:
+    def __exit__(self, *exc: Any) -> bool:  # type: ignore[exit-return]
         enabled, dtype = self._before.pop()
         set_autocast_enabled(self.device, enabled)
         set_autocast_dtype(self.device, dtype)

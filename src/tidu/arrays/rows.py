@@ -292,7 +292,7 @@ def layer_norm(
     short = n <= _SHORT and (w is None or math.isfinite(w.dot(w)))
     ones = _ONES[work.char][:n] if short else None
     rows_of_two = (
-        np.stack([ones if w is None else w, np.zeros(n, work) if b is None else b]) if short else None
+        np.stack([ones if w is None else w, np.zeros(n, work) if b is None else b]) if short else None  # type: ignore[list-item]
     )
 
     def moments(x: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> bool:

@@ -104,8 +104,7 @@ class masked_zeros(_Mode):
     """Within it backward takes the product of zero and infinity for zero.
 
     The gradient of the branch that `where` did not take, and that of a norm at 0, are NaN otherwise: an exactly zero
-    cotangent meets an infinite derivative, or an infinite cotangent a zero one. Elementwise ops without broadcasting.
-    Not in PyTorch.
+    cotangent meets an infinite derivative, or an infinite cotangent a zero one. For elementwise ops. Not in PyTorch.
 
     >>> import tidu as torch
     >>> x = torch.tensor([0., 4.], requires_grad=True)

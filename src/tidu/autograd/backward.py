@@ -54,7 +54,7 @@ def _make_grads(
             if not isinstance(out, Tensor):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if not isinstance(out, Special) and live_node(out) is None:
-                made.append(None)  # the error about it comes from the caller
+                made.append(None)  # the error about it comes from the caller  # type: ignore[arg-type]
                 continue
             if out.numel() != 1:  # type: ignore[attr-defined]
                 raise _not_scalar(out)
@@ -356,14 +356,14 @@ def _batched(
         levels.leave(level)
     rows = []
     for i in range(n):
-        got = engine.run_backward(
+        got = engine.run_backward(  # type: ignore[assignment]
             [(e, g[i]) for e, g in roots],  # type: ignore[index]
             keep=keep or i < n - 1,
             create_graph=create_graph,
             targets=edges,
             accumulate=False,
         )
-        rows.append(_collect(got, edges, ins, allow_unused, materialize))
+        rows.append(_collect(got, edges, ins, allow_unused, materialize))  # type: ignore[arg-type]
     from ..ops.joining import stack
 
     return tuple(None if col[0] is None else stack(col) for col in zip(*rows, strict=True))

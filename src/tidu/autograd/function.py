@@ -160,7 +160,7 @@ class FunctionNode(Node, FunctionCtx):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(cots)})"
             )
-        result = []
+        result = []  # type: ignore[var-annotated]
         for i, (c, meta) in enumerate(zip(cots, self._inputs, strict=True)):
             if meta is None:
                 if c is not None:
@@ -455,10 +455,10 @@ def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
     if not records:
         ctx._saved = None
         return
-    saved = []
+    saved = []  # type: ignore[var-annotated]
     for i, t in enumerate(to_save):
         if t is None:
-            saved.append(None)
+            saved.append(None)  # type: ignore[arg-type]
             continue
         if not isinstance(t, Tensor):
             raise TypeError(

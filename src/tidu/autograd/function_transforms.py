@@ -21,7 +21,7 @@ def process(cls: Any, args: tuple[Any, ...], top: Special) -> Any:
     """`cls.apply(*args)` where `top` is the argument that belongs to the innermost transform."""
     if isinstance(top, Dual):
         return _forward_mode(cls, args, top.level)
-    return _vmapped(cls, args, top)
+    return _vmapped(cls, args, top)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ forward mode

@@ -253,10 +253,10 @@ def gradcheck(
     )  # fmt: skip
     if not raise_exception:
         try:
-            return _gradcheck(func, inputs, **args)
+            return _gradcheck(func, inputs, **args)  # type: ignore[arg-type]
         except GradcheckError:
             return False
-    return _gradcheck(func, inputs, **args)
+    return _gradcheck(func, inputs, **args)  # type: ignore[arg-type]
 
 
 def _gradcheck(
@@ -287,13 +287,13 @@ def _gradcheck(
         if backward_ad:
             analytical = _analytical(outs, ins, k, nondet_tol)
             for i, a in enumerate(analytical):
-                if not _close(a, numerical[i][k], rtol, atol):
-                    raise GradcheckError(_explained("Jacobian mismatch", i, k, a, numerical[i][k], outs, ins))
+                if not _close(a, numerical[i][k], rtol, atol):  # type: ignore[index]
+                    raise GradcheckError(_explained("Jacobian mismatch", i, k, a, numerical[i][k], outs, ins))  # type: ignore[index]
         if forward_ad:
             for i, a in enumerate(_forward_jacobian(func, inputs, k)):
-                if not _close(a, numerical[i][k], rtol, atol):
+                if not _close(a, numerical[i][k], rtol, atol):  # type: ignore[index]
                     raise GradcheckError(
-                        _mismatch("Jacobian computed with forward mode mismatch", i, k, a, numerical[i][k])
+                        _mismatch("Jacobian computed with forward mode mismatch", i, k, a, numerical[i][k])  # type: ignore[index]
                     )
     if batched:
         _check_batched(outs, ins)

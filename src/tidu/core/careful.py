@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import traceback
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .broadcast import sum_to
 from .modes import set_record, state
 from .node import Node
 from .tensor import Tensor, tensor_of
@@ -104,9 +106,8 @@ def apply_node(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[
     """Run a node where somebody watches: a profiler, anomaly mode, or `masked_zeros`."""
     outer, _running.node = _running.node, node
     try:
-        cots = node.apply(g, edges, raw) if state.timer is None else _timed(node, g, edges, raw)
-        if state.masked:
-            cots = _masked(g, cots)
+        apply = node.apply if not state.masked else functools.partial(_apply_masked, node)
+        cots = apply(g, edges, raw) if state.timer is None else _timed(node, apply, g, edges, raw)
     except Exception as e:
         if state.anomaly:
             _show_forward(node, e)
@@ -118,9 +119,22 @@ def apply_node(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[
     return cots
 
 
-def _timed(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+def _timed(node: Node, apply: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
     with state.timer(f"autograd::engine::evaluate_function: {node.name()}"), state.timer(node.name()):
-        return node.apply(g, edges, raw)
+        return apply(g, edges, raw)
+
+
+def _apply_masked(node: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+    """Run a node for `masked_zeros`; before cotangents are summed back over what was broadcast, where there is that."""
+    shapes = getattr(node, "shapes", None)
+    if shapes is None:
+        return _masked(g, node.apply(g, edges, raw))
+    node.shapes = None
+    try:
+        cots = _masked(g, node.apply(g, edges, raw))
+    finally:
+        node.shapes = shapes
+    return [c if c is None else sum_to(c, s) for c, s in zip(cots, shapes, strict=True)]
 
 
 def _masked(g: Any, cots: Sequence[Any]) -> Sequence[Any]:

@@ -64,7 +64,7 @@ class ElementwiseOp(Op):
         self.partials, self.policy = partials, policy
         self._dtypes: dict[Any, Any] = {}  # what types of inputs give what common dtype
         self.letters = dict(zip(letters, partials, strict=False))
-        super().__init__(name, forward, partials, None, tensors=tuple(partials), node=node)
+        super().__init__(name, forward, partials, None, tensors=tuple(partials), node=node)  # type: ignore[arg-type]
         self.graded = self.positions
 
     @functools.cached_property
@@ -243,7 +243,7 @@ def kind_of(x: Any) -> str:
 def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
     """The function for large arrays. What takes no `out` is a function that sees to itself."""
     if isinstance(ufunc, np.ufunc) or "out" in names_of(ufunc):
-        return functools.partial(big_ufunc, ufunc)
+        return functools.partial(big_ufunc, ufunc)  # type: ignore[arg-type]
     return ufunc
 
 

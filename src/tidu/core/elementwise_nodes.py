@@ -186,4 +186,4 @@ def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> No
         setattr(cls, name, staticmethod(pull))
         return pull(*values)
 
-    setattr(cls, name, staticmethod(p if p is None or p is ONE else first))
+    setattr(cls, name, staticmethod(p if p is None or p is ONE else first))  # type: ignore[arg-type]

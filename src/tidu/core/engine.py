@@ -185,7 +185,7 @@ class Run:
             if wanted is not edges:
                 ready = self.unwanted(edges, wanted, ready)
             if ready is not None:
-                cots = c = had = None
+                cots = c = had = None  # type: ignore[assignment]
                 for e in ready:
                     self.finish_leaf(e)
 

@@ -230,7 +230,7 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     node = op.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
     if any(v is x for i, v in enumerate(op.tensor_args(args)) if i):  # kept as another argument: it was written
         node.versions = [
-            (k, c, v - 1 if node.saved[k] is x else v, out) for k, c, v, out in node.versions
+            (k, c, v - 1 if node.saved[k] is x else v, out) for k, c, v, out in node.versions  # type: ignore[index]
         ]
     if state.record is not True:
         from .careful import recorded
@@ -448,12 +448,12 @@ class CopySlices(Node):
         if self.view_dtype.itemsize != self.base_dtype.itemsize:  # the parts of complex numbers
             offset *= 2
         if raw:
-            window(a, size, stride, 0)[...] = g
-            return self.fn.apply(window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw)
-        a.as_strided(size, stride).copy_(g)
+            window(a, size, stride, 0)[...] = g  # type: ignore[arg-type]
+            return self.fn.apply(window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw)  # type: ignore[arg-type]
+        a.as_strided(size, stride).copy_(g)  # type: ignore[union-attr]
         if self.view_dtype.itemsize != self.base_dtype.itemsize:
             a = REGISTRY["view_as_real"].call(a).reshape(-1)
-        return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)
+        return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)  # type: ignore[union-attr]
 
     def _apply_whole(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         """The same without writes, which values of a transform may not take: the window by the places of its

@@ -85,7 +85,7 @@ class _Mode:
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(fn):
-            fn.__init__ = self(fn.__init__)  # type: ignore[misc]
+            fn.__init__ = self(fn.__init__)  # type: ignore[method-assign, misc]
             return fn
         if inspect.isgeneratorfunction(fn):
             return self._wrap_generator(fn)
@@ -102,7 +102,7 @@ class _Mode:
         @functools.wraps(fn)
         def decorated(*args: Any, **kwargs: Any) -> Any:
             gen = fn(*args, **kwargs)
-            send: Callable[[], Any] = lambda: next(gen)
+            send: Callable[[], Any] = lambda: next(gen)  # noqa: E731
             while True:
                 try:
                     with self._clone():
@@ -117,9 +117,9 @@ class _Mode:
                     raise
                 except BaseException as e:
                     error = e
-                    send = lambda: gen.throw(error)  # noqa: B023
+                    send = lambda: gen.throw(error)  # noqa: B023, E731
                 else:
-                    send = lambda: gen.send(got)  # noqa: B023
+                    send = lambda: gen.send(got)  # noqa: B023, E731
 
         return decorated
 

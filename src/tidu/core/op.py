@@ -257,7 +257,7 @@ class Op:
             return result if out is None else self.write_out_values(result, out)
         if not any(isinstance(x, Tensor) for x in flat) and any(isinstance(x, (ndarray, np.generic)) for x in flat):
             return self.forward(*self.arrays(args))  # a rule running for numbers
-        args = self.tensors_of(args)
+        args = self.tensors_of(args)  # type: ignore[assignment]
         vals = self.arrays(args)
         wants = any([isinstance(x, Tensor) and live_node(x) is not None for x in self.tensor_args(args)])
         result = self.forward(*vals)

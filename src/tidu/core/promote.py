@@ -59,7 +59,7 @@ def result_type(values: Iterable[Any]) -> dtype:
         had = best[rank]
         best[rank] = d if had is None else promote_types(had, d)
     out: dtype | None = None
-    for d in best:
+    for d in best:  # type: ignore[assignment]
         if d is None:
             continue
         if out is None:

@@ -29,6 +29,6 @@ def return_type(name: str, *fields: str) -> Any:
     if name not in TYPES:
         body: dict[str, Any] = {"__slots__": (), "fields": fields, "n_fields": len(fields), "n_sequence_fields": len(fields)}
         for i, f in enumerate(fields):
-            body[f] = property(lambda self, i=i: self[i])
+            body[f] = property(lambda self, i=i: self[i])  # type: ignore[misc]
         TYPES[name] = type(name, (Named,), body)
     return TYPES[name]

@@ -105,7 +105,7 @@ class StridedNode(ShapedNode):
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         scatter = _scatter if raw else as_strided_scatter
-        return (scatter(g, *self.args, self.place),)
+        return (scatter(g, *self.args, self.place),)  # type: ignore[call-arg]
 
 
 StridedNode.__name__ = StridedNode.__qualname__ = "AsStridedBackward0"

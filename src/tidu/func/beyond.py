@@ -64,7 +64,7 @@ def taylor(func: Callable[[Any], Any], x: Any, v: Any, order: int) -> list[Any]:
 
     derivative, factorial, made = line, 1.0, [func(x)]
     for k in range(1, order + 1):
-        derivative = _along(derivative, one)
+        derivative = _along(derivative, one)  # type: ignore[assignment]
         factorial *= k
         made.append(derivative(zero) / factorial)
     return made

@@ -80,7 +80,7 @@ class Tracked(Special):
     def ndim(self) -> int:
         return self.value.ndim
 
-    @property
+    @property  # type: ignore[misc]
     def requires_grad(self) -> bool:
         return False
 

@@ -287,7 +287,7 @@ OPERATORS = {"__matmul__": __matmul__, "__rmatmul__": __rmatmul__}
 def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2), input broadcast. Source: torch.addmm."""
     if mat1.ndim != 2 or mat2.ndim != 2:
-        raise RuntimeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix, got {(mat1 if mat1.ndim != 2 else mat2).ndim}-D tensor")  # fmt: skip
+        raise RuntimeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix, got {(mat1 if mat1.ndim != 2 else mat2).ndim}-D tensor")  # noqa: E501
     if mat1.dtype != mat2.dtype and mat1.shape[1] == mat2.shape[0]:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {_legacy(mat1)} and {_legacy(mat2)}")
     _fits(mat1, mat2)

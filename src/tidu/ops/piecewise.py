@@ -220,7 +220,7 @@ _icopysign = inplace(_copysign.op, "copysign_"), inplace(_copysign_number.op, "c
 def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
     """|input| with the sign of `other`, a tensor or a number; d/dinput is 0 at 0. Source: torch.copysign."""
     if isinstance(other, complex):
-        _COPYSIGN.check("copysign", result_type((input, other)))
+        _COPYSIGN.check("copysign", result_type((input, other)))  # type: ignore[call-arg, misc]
     return (_copysign_number if isinstance(other, Number) else _copysign)(input, other, out=out)
 
 

@@ -483,7 +483,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if float(free) <= 0:
         import warnings
 
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", UserWarning, stacklevel=2)  # fmt: skip
+        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", UserWarning, stacklevel=2)  # noqa: E501
         free = 0
     d = x - average.unsqueeze(1)
     right = (d if w is None else d * w).t()

@@ -84,7 +84,7 @@ class Adam(ArrayOptimizer):
         root = (1 - beta2**step) ** 0.5
         return (step,), (beta1, beta2, group["eps"], shrink, decay, size, root, group["maximize"])
 
-    def kernel(
+    def kernel(  # type: ignore[override]
         self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, m: Array, v: Array, *most: Array
     ) -> None:  # type: ignore[override]
         beta1, beta2, eps, shrink, decay, size, root, maximize = numbers

@@ -89,7 +89,7 @@ class SGD(ArrayOptimizer):
             super()._step_arrays(group)
             return
         # The common case, without detours.
-        lr, table, done = number(group["lr"]), self.state, {}
+        lr, table, done = number(group["lr"]), self.state, {}  # type: ignore[var-annotated]
         sign = np.subtract if momentum or not group["maximize"] else np.add
         for p in group["params"]:
             grad = p._grad

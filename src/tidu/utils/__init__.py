@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 _MODULES = frozenset(
-    "_pytree checkpoint data dlpack hooks tensorboard".split()
+    "_pytree benchmark checkpoint data deterministic dlpack hooks model_zoo tensorboard".split()
 )
 
 

@@ -43,7 +43,7 @@ def _is_namedtuple(x: Any) -> bool:
 
 def _named(x: Any) -> Any:
     """The class of a tuple with names: a namedtuple, or an op's result."""
-    return type(x) if isinstance(x, tuple) and type(x) is not tuple and (hasattr(x, "_fields") or hasattr(x, "fields")) else None  # fmt: skip
+    return type(x) if isinstance(x, tuple) and type(x) is not tuple and (hasattr(x, "_fields") or hasattr(x, "fields")) else None  # noqa: E501
 
 
 class TreeSpec:

@@ -29,6 +29,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("." + name, __name__)
+    if name in ("convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"):
+        from . import memory_format
+
+        return getattr(memory_format, name)
     from ...missing import missing_name
 
     raise missing_name(__name__, name)

@@ -181,7 +181,7 @@ class _Amount(BasePruningMethod):
 
     def _count(self, size: int) -> int:
         n = self.amount if isinstance(self.amount, numbers.Integral) else round(self.amount * size)
-        if n > size:
+        if n > size:  # type: ignore[operator]
             raise ValueError(f"amount={n} should be smaller than the number of parameters to prune={size}")
         return int(n)
 

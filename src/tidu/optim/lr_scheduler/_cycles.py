@@ -76,7 +76,7 @@ class CyclicLR(LRScheduler):
         if self._scale_fn_custom is not None:
             return
         self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
-        self._scale_fn_ref: Callable[[float], float] = {
+        self._scale_fn_ref: Callable[[float], float] = {  # type: ignore[assignment]
             "triangular": self._triangular_scale_fn,
             "triangular2": self._triangular2_scale_fn,
             "exp_range": functools.partial(self._exp_range_scale_fn, self.gamma),

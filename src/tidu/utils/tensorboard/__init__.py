@@ -25,7 +25,7 @@ class SummaryWriter:
 
     def __init__(self, log_dir: Any = None, comment: str = "", *args: Any, **kwargs: Any) -> None:
         try:
-            from tensorboard.summary import Writer
+            from tensorboard.summary import Writer  # type: ignore[import-not-found]
         except ImportError as error:
             raise ImportError(_NEEDED) from error
         self.log_dir = os.fspath(log_dir) if log_dir else f"runs/{time.strftime('%b%d_%H-%M-%S')}{comment}"
