@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .broadcast import sum_to
 from .modes import set_record, state
 from .node import Node
 from .tensor import Tensor, tensor_of
@@ -126,6 +125,8 @@ def _timed(node: Node, apply: Any, g: Any, edges: Sequence[Any], raw: bool) -> S
 
 def _apply_masked(node: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
     """Run a node for `masked_zeros`; before cotangents are summed back over what was broadcast, where there is that."""
+    from .broadcast import sum_to
+
     shapes = getattr(node, "shapes", None)
     if shapes is None:
         return _masked(g, node.apply(g, edges, raw))
