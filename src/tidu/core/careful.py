@@ -126,8 +126,9 @@ def _timed(node: Node, apply: Any, g: Any, edges: Sequence[Any], raw: bool) -> S
 def _apply_masked(node: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
     """Run a node for `masked_zeros`; before cotangents are summed back over what was broadcast, where there is that."""
     from .broadcast import sum_to
+    from .elementwise_nodes import BinaryNode
 
-    shapes = getattr(node, "shapes", None)
+    shapes = node.shapes if isinstance(node, BinaryNode) else None
     if shapes is None:
         return _masked(g, node.apply(g, edges, raw))
     node.shapes = None
