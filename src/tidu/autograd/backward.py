@@ -54,7 +54,7 @@ def _make_grads(
             if not isinstance(out, Tensor):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if not isinstance(out, Special) and live_node(out) is None:
-                made.append(None)  # the error about it comes from the caller  # type: ignore[arg-type]
+                made.append(None)  # type: ignore[arg-type]  # the error about it comes from the caller
                 continue
             if out.numel() != 1:  # type: ignore[attr-defined]
                 raise _not_scalar(out)
