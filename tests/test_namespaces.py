@@ -94,3 +94,41 @@ def test_imports_that_programs_write():
         from tidu.utils.data.dataloader import default_collate  # noqa: F401
         from tidu.utils.data.dataset import random_split  # noqa: F401
         from tidu.utils.data.distributed import DistributedSampler  # noqa: F401
+
+
+def test_gradients_of_convolutions_are_those_of_autograd():
+    import tidu as torch
+
+    x, w = torch.randn(2, 4, 7, 6, requires_grad=True), torch.randn(6, 2, 3, 3, requires_grad=True)
+    how = ((2, 1), 1, 1, 2)
+    out = torch.nn.functional.conv2d(x, w, None, *how)
+    g = torch.randn(out.shape)
+    out.backward(g)
+    torch.testing.assert_close(torch.nn.grad.conv2d_input(x.shape, w, g, *how), x.grad)
+    torch.testing.assert_close(torch.nn.grad.conv2d_weight(x, w.shape, g, *how), w.grad)
+
+
+def test_attention_under_a_choice_of_kernels():
+    import tidu as torch
+    from tidu.nn.attention import SDPBackend, bias, sdpa_kernel
+
+    q = torch.randn(1, 2, 3, 4)
+    with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
+        got = torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=bias.causal_lower_right(3, 3))
+    want = torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+    torch.testing.assert_close(got, want)
+
+
+def test_small_utilities():
+    import tidu as torch
+    from tidu.utils import benchmark, dlpack
+
+    t = torch.arange(3)
+    assert dlpack.from_dlpack(t).data_ptr() == t.data_ptr()
+    assert dlpack.from_dlpack(dlpack.to_dlpack(t)).tolist() == [0, 1, 2]
+    m = benchmark.Timer("x + 1", globals={"x": t}).blocked_autorange(min_run_time=0.01)
+    assert 0 < m.median < 1 and "x + 1" in repr(m)
+    assert benchmark.Timer("pass").timeit(100).number_per_run == 100
+    net = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3))
+    torch.nn.utils.convert_conv2d_weight_memory_format(net, torch.channels_last)
+    assert net[0].weight.is_contiguous(memory_format=torch.channels_last)
