@@ -11,7 +11,7 @@ import tidu
 from tidu import distributions as D
 
 
-@pytest.mark.parametrize("name", ["distributions", "divergences"])
+@pytest.mark.parametrize("name", ["distributions", "divergences", "probabilistic"])
 def test_programs(name):
     check(name)
 

@@ -50,7 +50,7 @@ def test_processes_are_spawned_and_their_errors_raised():
 
 
 def test_there_is_one_process_and_its_modules_run_in_parallel_all_the_same():
-    assert not torch.distributed.is_available() and torch.distributed.get_world_size() == 1
+    assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
     m = nn.Linear(2, 2)
     x = torch.ones(2)
     assert torch.equal(nn.DataParallel(m)(x), m(x))
@@ -132,3 +132,25 @@ def test_small_utilities():
     net = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3))
     torch.nn.utils.convert_conv2d_weight_memory_format(net, torch.channels_last)
     assert net[0].weight.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_a_process_group_of_one():
+    import pytest
+
+    import tidu as torch
+    import tidu.distributed as dist
+
+    with pytest.raises(ValueError, match="has not been initialized"):
+        dist.get_rank()
+    with pytest.raises(RuntimeError, match="one process"):
+        dist.init_process_group("gloo", world_size=2, rank=0)
+    dist.init_process_group("gloo", world_size=1, rank=0)
+    try:
+        t, out = torch.ones(2), [torch.zeros(2)]
+        dist.all_reduce(t, op=dist.ReduceOp.SUM)
+        dist.all_gather(out, t)
+        assert (dist.get_rank(), dist.get_world_size(), out[0].tolist()) == (0, 1, [1.0, 1.0])
+        assert dist.all_reduce(t, async_op=True).wait()
+    finally:
+        dist.destroy_process_group()
+    assert not dist.is_initialized()

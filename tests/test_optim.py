@@ -148,3 +148,24 @@ def test_scipy_fits_least_squares():
     p = torch.ones(2, dtype=torch.float64, requires_grad=True)
     torch.optim.least_squares(lambda: p[0] * torch.exp(-p[1] * t) - 2 * torch.exp(-3 * t), p)
     assert p.tolist() == pytest.approx([2, 3], abs=1e-6)
+
+
+def test_foreach_ops_do_to_each_tensor_what_the_op_does_to_one():
+    import tidu as torch
+
+    a, b = [torch.rand(3) + 0.1, torch.rand(2, 2) + 0.1], [torch.rand(3) + 0.1, torch.rand(2, 2) + 0.1]
+    for got, want in [
+        (torch._foreach_add(a, b, alpha=2), [x + 2 * y for x, y in zip(a, b)]),
+        (torch._foreach_pow(2, a), [2**x for x in a]),
+        (torch._foreach_mul(a, [1.0, 3.0]), [a[0], a[1] * 3]),
+        (torch._foreach_addcdiv(a, a, b, [0.5, 2.0]), [a[0] + 0.5 * a[0] / b[0], a[1] + 2 * a[1] / b[1]]),
+        (torch._foreach_lerp(a, b, 0.25), [x.lerp(y, 0.25) for x, y in zip(a, b)]),
+        (torch._foreach_maximum(a, b), [torch.maximum(x, y) for x, y in zip(a, b)]),
+        (torch._foreach_norm(a), [x.norm() for x in a]),
+    ]:
+        assert isinstance(got, tuple)
+        for g, w in zip(got, want):
+            torch.testing.assert_close(g, w)
+    c = [x.clone() for x in a]
+    assert torch._foreach_sqrt_(c) is c
+    torch.testing.assert_close(c[1], a[1].sqrt())

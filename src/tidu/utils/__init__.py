@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 _MODULES = frozenset(
-    "_pytree benchmark checkpoint data deterministic dlpack hooks model_zoo tensorboard".split()
+    "_foreach_utils _pytree benchmark checkpoint data deterministic dlpack hooks model_zoo tensorboard".split()
 )
 
 
