@@ -69,7 +69,7 @@ class Run:
         edge = g = None
         order = self.collect([edge for edge, _ in roots])
         self.order = order
-        if self.targets is not None:
+        if self.targets is not None and self.pending.keys() != self.targets:  # else every way leads to a target
             self.restrict(order, self.targets)
         for edge, g in roots:
             self.add(edge, g)
@@ -147,7 +147,8 @@ class Run:
         simple = not state.watched
         for node in order:
             g = pop(node, None)
-            if g is not None and (node._hooks is not None or (watched and node in watched)):
+            hooks = node._hooks
+            if g is not None and (hooks is not None or (watched and node in watched)):
                 g = self.before(node, g)
             edges = node.edges
             wanted = edges if ways is None else ways.get(node)
@@ -157,7 +158,7 @@ class Run:
             cots = node.apply(g, wanted, raw) if simple else self.apply_carefully(node, g, wanted)
             if not keep:
                 node.release()
-            if node._hooks is not None and node._hooks.post:
+            if hooks is not None and hooks.post:
                 cots = self.after(node, g, cots)
             g = None
             ready = None
