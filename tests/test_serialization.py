@@ -183,3 +183,34 @@ def test_storages_for_other_devices_need_a_map():
     with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device"):
         torch.load(io.BytesIO(out.getvalue()))
     assert torch.load(io.BytesIO(out.getvalue()), map_location="cpu").tolist() == [1, 1]
+
+
+def test_what_in_a_file_would_be_refused(tmp_path):
+    import tidu as torch
+
+    class Odd:
+        pass
+
+    globals()["Odd"] = Odd
+    Odd.__qualname__ = "Odd"
+    torch.save({"a": torch.ones(2)}, tmp_path / "good.pt")
+    torch.save({"a": torch.ones(2), "b": Odd()}, tmp_path / "odd.pt")
+    unsafe = torch.serialization.get_unsafe_globals_in_checkpoint
+    assert unsafe(tmp_path / "good.pt") == []
+    assert unsafe(tmp_path / "odd.pt") == [f"{__name__}.Odd"]
+
+
+def test_storages_over_files(tmp_path):
+    import tidu as torch
+
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(range(8)))
+    private = torch.UntypedStorage.from_file(path, False, 8)
+    t = torch.asarray(private[2:6], dtype=torch.uint8)
+    assert t.tolist() == [2, 3, 4, 5]
+    t[0] = 9
+    assert path.read_bytes()[2] == 2
+    shared = torch.UntypedStorage.from_file(path, True, 8)
+    shared[0] = 7
+    shared._bytes.flush()
+    assert path.read_bytes()[0] == 7

@@ -14,5 +14,14 @@ _TensorBase = TensorBase
 
 __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_LinAlgError", "_TensorBase",
-    "_disabled_torch_function_impl", "_is_grad_enabled", "_set_grad_enabled",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_is_grad_enabled", "_log_api_usage_once",
+    "_set_grad_enabled",
 ]  # fmt: skip
+
+
+def _get_tracing_state() -> None:
+    """None: no program is being traced."""
+
+
+def _log_api_usage_once(event: str) -> None:
+    """PyTorch counts who uses what; nobody does here."""

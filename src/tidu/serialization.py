@@ -21,6 +21,19 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from ._file_settings import (
+    MAP_LOCATION,
+    LoadEndianness,
+    SourceChangeWarning,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    get_unsafe_globals_in_checkpoint,
+    register_package,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+)
 from ._loading import (
     _PLACES,
     _rebuild_parameter,
@@ -40,7 +53,12 @@ from .nn.parameter import Parameter
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage, _bytes
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = [
+    "LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "add_safe_globals", "clear_safe_globals",
+    "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint", "load", "register_package", "safe_globals", "save", "set_crc32_options",
+    "set_default_load_endianness", "set_default_mmap_options",
+]  # fmt: skip
 
 DEFAULT_PROTOCOL = 2
 _NAMES = {id(v): k for k, v in _PLACES.items() if not k[1].endswith("Storage") or k[1] == "UntypedStorage"}

@@ -6,11 +6,12 @@ from enum import Enum
 from typing import Any
 
 from ..core.modes import no_grad
+from . import nn
 
 __all__ = [
     "ProcessGroup", "ReduceOp", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "barrier",
     "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "get_backend", "get_rank",
-    "get_world_size", "group", "init_process_group", "is_available", "is_initialized", "new_group", "reduce",
+    "get_world_size", "group", "init_process_group", "is_available", "is_initialized", "new_group", "nn", "reduce",
     "reduce_scatter", "scatter",
 ]  # fmt: skip
 

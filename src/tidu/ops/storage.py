@@ -50,6 +50,27 @@ class UntypedStorage(metaclass=Shown):
         s._bytes = _bytes(a)
         return s
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, read when they are used; with `shared` what is written to them goes to the file.
+
+        Source: torch.UntypedStorage.from_file.
+        """
+        if shared and nbytes:  # the file is made, or made long enough
+            with open(filename, "ab") as f:
+                if f.tell() < nbytes:
+                    f.truncate(nbytes)
+        s = object.__new__(cls)
+        s._bytes = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,) if nbytes else None)
+        return s
+
+    def untyped(self) -> UntypedStorage:
+        return self
+
+    @property
+    def __array_interface__(self) -> Any:
+        return self._bytes.__array_interface__
+
     @property
     def device(self) -> device:
         return CPU
