@@ -15,6 +15,7 @@ from . import (
     fold,
     instancenorm,
     linear,
+    linear_cross_entropy,
     loss,
     module,
     normalization,
@@ -30,6 +31,7 @@ from . import (
 __all__ = ["Module"]
 _FAMILIES = (
     module, container, linear, activation, dropout, sparse, batchnorm, instancenorm, normalization, flatten, loss,
+    linear_cross_entropy,
     distance, conv, pooling, padding, upsampling, pixelshuffle, channelshuffle, fold, rnn, transformer,
     adaptive,
 )  # fmt: skip
