@@ -14,7 +14,7 @@ from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..shapes import broadcast_shapes, normalize_dim
+from ..shapes import broadcast_shapes, normalize_dim, numel
 from ._exact import c_word, exact_out
 from .arithmetic import mul
 from .shape import reshape
@@ -224,14 +224,14 @@ def _matmul(input: Any, other: Any) -> Any:
         r = mm(input.unsqueeze(0), other)
         return r.squeeze_(0) if hasattr(r, "_a") else r.squeeze(0)
     if m <= 2:  # one product with the batch laid out as rows
-        rows = reshape(input, (-1, input.shape[-1])) if input.numel() else input.reshape((_rows(input), input.shape[-1]))
+        rows = reshape(input, (numel(input.shape[:-1]), input.shape[-1]))
         if m == 1:
             return unsafe_view(mv(rows, other), tuple(input.shape[:-1]))
         return unsafe_view(mm(rows, other), (*input.shape[:-1], other.shape[1]))
     if n == 1 or (n == 2 and input.requires_grad):
         other_t = other.mT
         if n == 1:
-            rows = reshape(other_t, (_rows(other_t), other_t.shape[-1]))
+            rows = reshape(other_t, (numel(other_t.shape[:-1]), other_t.shape[-1]))
             return unsafe_view(mv(rows, input), (*other.shape[:-2], other.shape[-1]))
         return _matmul(other_t, input.t()).mT.contiguous()
     if n == 3 == m:  # one matrix for the whole batch: its gradient is a product too, not a sum of many
@@ -247,13 +247,6 @@ def _matmul(input: Any, other: Any) -> Any:
     x = reshape(input.expand((*lead, *p)), (count, *p))
     y = reshape(other.expand((*lead, *q)), (count, *q))
     return unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
-
-
-def _rows(x: Any) -> int:
-    n = 1
-    for d in x.shape[:-1]:
-        n *= d
-    return n
 
 
 unsafe_view = Op(
