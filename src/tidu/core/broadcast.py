@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from .linear import linear
 from .tensor import Tensor
+from .viewing import shaped_op
 
 
 def _cast(input: Any, dtype: Any) -> Any:
@@ -43,9 +45,8 @@ def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
     return input.reshape(shape)
 
 
-sum_to_op = linear(
-    "sum_to_size", _sum_to, lambda g, input_shape: expand_to(g, input_shape), node="SumBackward1", out_arg=False
-)  # fmt: skip
+sum_to_op = shaped_op("sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1")
+sum_to_op.op.out_arg = False  # type: ignore[attr-defined]
 
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
@@ -55,10 +56,18 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     return sum_to_op(x, shape) if isinstance(x, Tensor) else _sum_to(x, shape)
 
 
+_SMALL = 4096  # elements that are copied sooner than np.broadcast_to has made its view
+
+
 def _spread(x: Any, shape: tuple[int, ...]) -> Any:
-    """np.broadcast_to, at a third of its price for a single element: what goes back through every sum and mean."""
+    """np.broadcast_to, at less than half of its price where it is called most: for a single element, as goes back
+    through every sum and mean, and for small arrays."""
     if x.size != 1:
-        return np.broadcast_to(x, shape)
+        if prod(shape) > _SMALL:
+            return np.broadcast_to(x, shape)
+        out = np.empty(shape, x.dtype)
+        out[...] = x
+        return out
     x = np.asarray(x)
     r = np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
     r.flags.writeable = False

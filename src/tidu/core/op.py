@@ -39,6 +39,7 @@ from .tensor import Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
+_ARRAYS = {ndarray}
 REAL_OR_COMPLEX = "fcV"  # the kinds of NumPy dtypes that have gradients; V is bfloat16's
 REGISTRY: dict[str, Op] = {}
 Rule = Callable[..., Any]
@@ -251,6 +252,8 @@ class Op:
         from .dispatch import interpreter_of
 
         flat = list(self.tensor_args(args))
+        if flat and {v.__class__ for v in flat} == _ARRAYS:
+            return self.forward(*self.arrays(args))  # a rule running for numbers
         top = interpreter_of(flat)
         if top is not None:
             result = top.process(self, args)

@@ -73,6 +73,26 @@ def _sigmoid_kernel(a: Any) -> Any:
     return np.reciprocal(r, r)
 
 
+# An array costs half of what Python's number does beside another array.
+_ONE = {np.dtype(t): np.array(1, t) for t in (np.float32, np.float64)}
+
+
+def _one_for(g: Any, out: Any) -> Any:
+    """1 as an array where g and out are arrays of one shape and type that can be computed in place; else None."""
+    if out.__class__ is not np.ndarray or out.ndim == 0 or g.shape != out.shape or g.dtype is not out.dtype:
+        return None
+    return _ONE.get(out.dtype)
+
+
+def _sigmoid_numbers(g: Any, out: Any) -> Any:
+    one = _one_for(g, out)
+    if one is None:
+        return g * (1 - out) * out
+    r = np.subtract(one, out)
+    np.multiply(g, r, r)
+    return np.multiply(r, out, r)
+
+
 _sigmoid_backward = elementwise(
     "sigmoid_backward",
     lambda grad_output, result: grad_output * (1 - result) * result,
@@ -83,8 +103,8 @@ _sigmoid_backward = elementwise(
     node="SigmoidBackwardBackward0",
 )
 sigmoid = unary(
-    "sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, lambda g, out: g * (1 - out) * out)
-)  # fmt: skip
+    "sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, _sigmoid_numbers)
+)
 # A formula, whose two terms make +0 of the derivative of a tangent that is 0.
 sigmoid.op.jvp = {"input": lambda t, out: t * (1 - out) * out}  # type: ignore[attr-defined]
 
@@ -107,7 +127,18 @@ _tanh_backward = elementwise(
     },
     node="TanhBackwardBackward0",
 )
-tanh = unary("tanh", np.tanh, as_op(_tanh_backward, lambda g, out: g * (1 - out * out)))
+
+
+def _tanh_numbers(g: Any, out: Any) -> Any:
+    one = _one_for(g, out)
+    if one is None:
+        return g * (1 - out * out)
+    r = np.multiply(out, out)
+    np.subtract(one, r, r)
+    return np.multiply(g, r, r)
+
+
+tanh = unary("tanh", np.tanh, as_op(_tanh_backward, _tanh_numbers))
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
 _complex_acosh = unary(
