@@ -310,6 +310,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "all": lambda r: [(r(3, 4), (1,), False)],
     "any": lambda r: [(r(3, 4), (1,), False)],
     "count_nonzero": lambda r: [(r(3, 4), (1,))],
+    "hash_tensor": lambda r: [(r(3, 4), (1,), False)],
     "cumsum": lambda r: [(r(3, 4), 1, None)],
     "cumprod": lambda r: [(r(3, 4), 1, None)],
     "cummax": lambda r: [(r(3, 4), 1)],

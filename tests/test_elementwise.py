@@ -182,8 +182,9 @@ DTYPES: list[tuple[Any, Any, list[Any]]] = [
     (lambda: F * 1j, torch.complex64, [1j, 2j]),
     (lambda: U + (-1), torch.uint8, [0, 1]),
     (lambda: U + 300, torch.uint8, [45, 46]),
+    (lambda: U == 257, torch.bool, [True, False]),
+    (lambda: U < -1, torch.bool, [True, True]),  # -1 is 255 there
     (lambda: U == 300, torch.bool, [False, False]),
-    (lambda: U > -1, torch.bool, [True, True]),
     (lambda: torch.exp(I), torch.float32, [2.7182817459106445, 7.389056205749512]),
     (lambda: I**2.0, torch.float32, [1.0, 4.0]),
     (lambda: I ** T([-1, -2]), torch.int64, [1, 0]),
@@ -474,3 +475,23 @@ def test_recorded_backward_is_one_node():
     assert torch.autograd.grad(g.sum(), x)[0].tolist() == [0, 0]
     h = torch.func.hessian(lambda v: torch.sigmoid(v).sum())(torch.tensor([0.5, 1.0]))
     assert "-0." not in repr(h[0, 1:]) and "-0." not in repr(h[1, :1])
+
+
+def test_bessel_functions_grow_until_exp_overflows():
+    for name in ("i0", "i1", "modified_bessel_i0", "modified_bessel_i1"):
+        fn = getattr(torch.special, name)
+        below, above = fn(torch.tensor([88.6, 89.0])).tolist()
+        assert 1e37 < below < 2e37 and above == float("inf")
+        assert fn(torch.tensor(700.0, dtype=torch.float64)) < float("inf")
+
+
+def test_hash_tensor_is_the_exclusive_or_of_64_bit_elements():
+    x = torch.tensor([[1.5, -2.0], [0.25, 3.0]], dtype=torch.float32)
+    bits = x.numpy().astype("float64").view("uint64")
+    assert torch.hash_tensor(x).item() == int(bits[0, 0] ^ bits[0, 1] ^ bits[1, 0] ^ bits[1, 1])
+    assert torch.hash_tensor(x, 1, keepdim=True).tolist() == [[int(a ^ b)] for a, b in bits]
+    assert torch.hash_tensor(torch.tensor([-1, 1], dtype=torch.int8)).item() == 2**64 - 2
+    with pytest.raises(RuntimeError, match="Unknown hash_tensor mode: 1"):
+        torch.hash_tensor(x, mode=1)
+    with pytest.raises(IndexError, match="hash_tensor: Expected reduction dim 0 to have non-zero size."):
+        torch.hash_tensor(torch.empty(0, 3), 0)

@@ -24,7 +24,6 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
-from ..dtypes import INTEGRAL
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
 from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_by, reads_of
@@ -225,9 +224,8 @@ class ElementwiseOp(Op):
 
     def converted(self, args: Sequence[Any], d: dtypes.dtype) -> list[Any]:
         full = list(args)
-        exact = self.policy.exact and d.category == INTEGRAL
         for i in self.positions:
-            if full[i] is not None and not (exact and type(full[i]) is int):
+            if full[i] is not None:
                 full[i] = as_array(full[i], d, d.np)
         return full
 

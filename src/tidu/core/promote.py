@@ -20,19 +20,17 @@ from .tensor import Tensor
 class Policy:
     """What an elementwise op makes of the common dtype of its inputs."""
 
-    __slots__ = ("check", "exact", "floats", "integers", "plain")
+    __slots__ = ("check", "floats", "integers", "plain")
 
     def __init__(
         self,
         floats: bool = False,
         check: Callable[[str, dtype, list[Any]], None] | None = None,
-        exact: bool = False,
         plain: bool = True,
         integers: str | None = None,
     ) -> None:
         self.floats = floats  # integers and bools become the default floating type
         self.check = check  # raises for what the op refuses: (op's name, common dtype, inputs)
-        self.exact = exact  # an integer beside integers stays as it is, in range or not
         self.plain = plain  # tensors of float32 or float64 may take the fast path
         # the kinds (b, i, u) of which tensors of one type may too; all where nothing is refused and integers stay
         self.integers = ("biu" if not floats and check is None else "") if integers is None else integers

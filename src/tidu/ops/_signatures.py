@@ -87,6 +87,7 @@ flatten: Tensor input, int start_dim = 0, int end_dim = -1
 flip: Tensor input, tuple of ints dims
 full: tuple of ints size, Number fill_value, *, OPTIONS
 gather: Tensor input, int dim, Tensor index, *, bool sparse_grad = False, Tensor out = None
+hash_tensor: Tensor input, tuple of ints dim = [], *, bool keepdim = False, int mode = 0, Tensor out = None
 heaviside: Tensor input, Tensor values, *, Tensor out = None
 histc: Tensor input, int bins = 100, Number min = 0, Number max = 0, *, Tensor out = None
 hsplit: Tensor input, int sections

@@ -33,7 +33,7 @@ INPLACE = (
 
 
 def _comparison(name: str, ufunc: Any, ordered: bool = True) -> Any:
-    policy = refuse("c", name + "_cpu", exact=True, integers="biu") if ordered else Policy(exact=True)
+    policy = refuse("c", name + "_cpu", integers="biu") if ordered else SAME
     return binary(name, ufunc, policy=policy)
 
 

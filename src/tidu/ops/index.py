@@ -106,6 +106,11 @@ LAZY = {
         "",
         "",
     ),
+    "hashing": (
+        "hash_tensor",
+        "hash_tensor",
+        "",
+    ),
     "histograms": (
         "bincount bucketize histc histogram histogramdd searchsorted",
         "bincount histc histogram",

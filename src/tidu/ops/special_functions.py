@@ -171,10 +171,16 @@ def _half_at_zero(x: Any, fn: Callable[[Any], Any]) -> Any:
     return where(away, fn(where(away, x, 1.0)), 0.5)
 
 
-i0 = special("i0", "i0", lambda x: i1(x), word="i0_vml_cpu")
+def _grown(scaled: str) -> Callable[..., Any]:
+    """exp(|x|) times a scaled Bessel function: infinite, as in PyTorch, from where exp overflows."""
+    kernel = scipy(scaled)
+    return widened(lambda x: kernel(x) * np.exp(np.abs(x)))
+
+
+i0 = special("i0", _grown("i0e"), lambda x: i1(x), word="i0_vml_cpu")
 i0e = special("special_i0e", "i0e", lambda x, out: i1e(x) - sgn(x) * out, node="SpecialI0EBackward0")
 i1: Any = special(
-    "special_i1", "i1", lambda x, out: _half_at_zero(x, lambda z: i0(z) - out / z), node="SpecialI1Backward0"
+    "special_i1", _grown("i1e"), lambda x, out: _half_at_zero(x, lambda z: i0(z) - out / z), node="SpecialI1Backward0"
 )  # fmt: skip
 i1e: Any = special(
     "special_i1e", "i1e", lambda x, out: _half_at_zero(x, lambda z: i0e(z) - out * (sgn(z) + 1 / z)),
@@ -189,8 +195,8 @@ def _bessel(name: str, fn: Any) -> Any:
 bessel_j0, bessel_j1 = _bessel("bessel_j0", "j0"), _bessel("bessel_j1", "j1")
 bessel_y0, bessel_y1 = _bessel("bessel_y0", "y0"), _bessel("bessel_y1", "y1")
 modified_bessel_i0, modified_bessel_i1 = (
-    _bessel("modified_bessel_i0", "i0"),
-    _bessel("modified_bessel_i1", "i1"),
+    _bessel("modified_bessel_i0", _grown("i0e")),
+    _bessel("modified_bessel_i1", _grown("i1e")),
 )
 modified_bessel_k0, modified_bessel_k1 = (
     _bessel("modified_bessel_k0", "k0"),
