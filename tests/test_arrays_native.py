@@ -55,6 +55,17 @@ def test_elements_of_every_length(n: int) -> None:
 
 
 @needs_llvmlite
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 100, 1024, 4099])
+def test_running_sums_of_every_length(n: int) -> None:
+    x = normal(40, n)
+    x[3, n // 2], x[4, n // 3] = np.inf, np.nan
+    wide = x.astype(np.float64)
+    near = {"rtol": 1e-5, "atol": 1e-4}
+    np.testing.assert_allclose(matrix("cumsum", x), wide.cumsum(1), **near)
+    np.testing.assert_allclose(matrix("cumsum_reverse", x), wide[:, ::-1].cumsum(1)[:, ::-1], **near)
+
+
+@needs_llvmlite
 def test_relus_mask_keeps_special_cotangents() -> None:
     y = np.array([np.nan, -np.nan, 0.0, -0.0, 1e-45, np.inf], np.float32)
     g = np.array([1.0, 2.0, np.inf, np.nan, np.inf, np.nan], np.float32)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
-from tidu.arrays.native_loops import Lanes, Loops, Value
+from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
 
 __all__ = ["KERNELS"]
 
@@ -215,6 +215,41 @@ def _layer_norm_backward(k: Loops) -> None:
     k.rows(rows, row)
 
 
+def _cumsum(reverse: bool) -> Callable[[Loops], None]:
+    """Running sums of rows: those within a vector by four shifted additions, and on top what came before it."""
+
+    def build(k: Loops) -> None:
+        x, out, rows, n = k.arguments
+        b = k.builder
+        width = k.ir.Constant(k.int, WIDTH)
+        whole = b.mul(b.sdiv(n, width), width)
+        last = 0 if reverse else WIDTH - 1
+
+        def running(at: Lanes, xr: Any, yr: Any, before: Value) -> list[Value]:
+            v = at.load(xr)
+            for d in (1, 2, 4, 8):
+                v = v + k.moved(v, -d if reverse else d)
+            at.store(v + before, yr)
+            return [before + k.lane(v, last)]
+
+        def row(i: Any) -> None:
+            start = b.mul(i, n)
+            xr, yr = k.at(x, start), k.at(out, start)
+            if not reverse:
+                k.vectors(n, [k.spread(0.0)], lambda at, before: running(at, xr, yr, before))
+                return
+            rest = k.rest(whole, n, [k.spread(0.0)], lambda at, before: running(at, xr, yr, before))
+
+            def backwards(i: Any, before: Value) -> list[Value]:
+                return running(Lanes(k, b.sub(b.sub(whole, width), i), None), xr, yr, before)
+
+            k.loop(whole, WIDTH, rest, backwards)
+
+        k.rows(rows, row)
+
+    return build
+
+
 def _map(f: Callable[..., Value]) -> Callable[[Loops], None]:
     """A kernel (*inputs, out, n) with out = f(*inputs), element by element."""
 
@@ -260,6 +295,8 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "log_softmax_backward": ("pppnn", _log_softmax_backward),
     "layer_norm": ("ppppppnnf", _layer_norm),
     "layer_norm_backward": ("ppppppppnn", _layer_norm_backward),
+    "cumsum": ("ppnn", _cumsum(False)),
+    "cumsum_reverse": ("ppnn", _cumsum(True)),
     "sigmoid": ("ppn", _map(_sigmoid)),
     "sigmoid_backward": ("pppn", _map(lambda g, y: g * y * (1.0 - y))),
     "tanh_backward": ("pppn", _map(lambda g, y: g * (1.0 - y * y))),

@@ -202,13 +202,20 @@ class Loops:
         width = self.ir.Constant(self.int, WIDTH)
         whole = b.mul(b.sdiv(n, width), width)
         done = self.loop(whole, WIDTH, carried, lambda i, *c: body(Lanes(self, i, None), *c))
+        return self.rest(whole, n, done, body)
 
-        def rest(i: Any, *c: Value) -> Sequence[Value]:
+    def rest(
+        self, whole: Any, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]
+    ) -> list[Value]:
+        """carried = body(lanes, *carried) for the short vector from `whole` to n, if there is one."""
+        b = self.builder
+
+        def short(i: Any, *c: Value) -> Sequence[Value]:
             left = b.trunc(b.sub(n, i), self.ir.IntType(32))
             lanes = self.ir.Constant(self.ints, list(range(WIDTH)))
             return body(Lanes(self, i, b.icmp_signed("<", lanes, self._spread(left, self.ints))), *c)
 
-        return self._loop(whole, n, WIDTH, done, rest)
+        return self._loop(whole, n, WIDTH, carried, short)
 
     def rows(self, count: Any, body: Callable[[Any], None]) -> None:
         def one(i: Any) -> Sequence[Value]:
@@ -231,6 +238,16 @@ class Loops:
             )
             raw = combine(Value(self, low), Value(self, high)).raw
         return Value(self, self.builder.extract_element(raw, self.ir.Constant(index, 0)))
+
+    def moved(self, x: Value, by: int) -> Value:
+        """The lanes moved up by some places (down if negative), zeros where none comes from."""
+        zeros = self.spread(0.0)
+        places = [i - by if 0 <= i - by < WIDTH else WIDTH for i in range(WIDTH)]
+        return Value(self, self.builder.shuffle_vector(x.raw, zeros.raw, self.ir.Constant(self.ints, places)))
+
+    def lane(self, x: Value, i: int) -> Value:
+        """One lane of a vector, in all of them."""
+        return Value(self, self.builder.shuffle_vector(x.raw, x.raw, self.integers(i)))
 
     def at(self, pointer: Any, i: Any) -> Any:
         return self.builder.gep(pointer, [i])

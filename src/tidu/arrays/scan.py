@@ -4,7 +4,7 @@ NumPy adds one element after the other, and each addition waits for the one befo
 blocks: their sums are added up first, what comes before a block is added to its first element, and the sums within all
 blocks are then one product with a triangular matrix of ones. That takes a quarter of the time, and its error grows
 with the number of blocks rather than of elements. Such a product spoils a block that holds an infinity or NaN, so
-rows whose total isn't finite are added up by NumPy.
+rows whose total isn't finite are added up by NumPy. With llvmlite a loop of vectors does all that at once.
 
 Pieces of rows are shared out between the threads; they depend on the shape alone.
 """
@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from tidu.arrays.native import over_rows
 from tidu.arrays.rows import row_sum
 from tidu.arrays.threads import one_blas_thread, parallel, quiet, step_of
 
@@ -46,6 +47,10 @@ def cumsum(a: np.ndarray, axis: int, reverse: bool = False) -> np.ndarray:
             _plain(a, out, axis, reverse)
         return out
     rows, y = a.reshape(-1, n), out.reshape(-1, n)
+    if a.size > _SHARED and n >= _BLOCK and a.dtype.char == "f":
+        rows = np.ascontiguousarray(rows)
+        if over_rows("cumsum_reverse" if reverse else "cumsum", [rows], y):
+            return out
     if n < _LEAST or a.size < 4096 or a.dtype.char not in "fd":
         _plain(rows, y, 1, reverse)
         return out
