@@ -42,6 +42,21 @@ def install_as_torch() -> None:
     if not any(isinstance(finder, TorchFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, TorchFinder())
     sys.modules["torch"] = tidu
+    mirror()
+
+
+def mirror() -> None:
+    """Enter the modules that are imported under PyTorch's names too.
+
+    Importing a module sets it as an attribute of its package. Under its second name that must not happen again, for
+    the package may have a function of that name by now: `nn.utils.weight_norm`, `nn.parallel.data_parallel`.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith(__package__ + "."):
+            alias = "torch" + name.removeprefix(__package__)
+            if alias not in sys.modules:
+                sys.modules[alias] = module
+                explain_missing_names(module)
 
 
 def is_installed_as_torch() -> bool:
@@ -80,6 +95,7 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         assert alias is not None
         module.__spec__ = alias.loader_state
         explain_missing_names(module)
+        mirror()
 
     def find_distributions(
         self, context: importlib.metadata.DistributionFinder.Context

@@ -71,6 +71,7 @@ def _install(family: ModuleType) -> None:
         setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
     for name in getattr(family, "INPLACE", "").split():
         fn = inplace(getattr(family, name).op, name + "_")
+        fn.__module__, fn.__qualname__ = __package__, fn.__name__  # where pickle finds it
         setattr(Tensor, name + "_", fn)
         FACE.setdefault(name + "_", fn)
     for name, fn in getattr(family, "OPERATORS", {}).items():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from types import FunctionType
+from typing import Any
+
 
 class Shown(type):
     """A class whose text is PyTorch's: `<class 'torch.Tensor'>`. Where it lives, pickle and help() know as ever."""
@@ -16,3 +20,14 @@ class Shown(type):
                 module = "torch" + module.removeprefix(__package__)
             name = f"{module}.{cls.__qualname__}"
         return f"<class '{name}'>"
+
+
+def placed(namespace: dict[str, Any]) -> None:
+    """Give a namespace's functions that are not found under their own names elsewhere their place in it, where pickle
+    finds them again."""
+    home = namespace["__name__"]
+    for name, fn in list(namespace.items()):
+        if name[0] != "_" and isinstance(fn, FunctionType):
+            module = sys.modules.get(fn.__module__)
+            if module is None or module.__dict__.get(fn.__qualname__) is not fn:
+                fn.__module__, fn.__qualname__ = home, name

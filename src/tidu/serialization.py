@@ -49,7 +49,7 @@ from .core.subclass import PUBLIC
 from .core.tensor import Tensor, raw, tensor_of
 from .core.views import geometry, storage_of, strides_of
 from .devices import device
-from .nn.parameter import Parameter
+from .nn.parameter import Parameter, is_lazy
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage, _bytes
 
@@ -164,6 +164,8 @@ def _functional() -> dict[int, str]:
 def _reduced(t: Tensor) -> Any:
     hooks = OrderedDict() if t._extra is None else t._extra.backward_hooks or OrderedDict()
     kind = type(t)
+    if is_lazy(t):
+        return t.__reduce_ex__(DEFAULT_PROTOCOL)
     if kind is Parameter:
         data = (_reduced_data(t), t.requires_grad, hooks)
         if not t.__dict__:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .naming import placed as _placed
 from .ops.piecewise import xlogy
 from .ops.pointwise import exp2, expm1, log1p, round, sigmoid
 from .ops.reduction import logsumexp
@@ -84,3 +85,5 @@ __all__ = [
     "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
     "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
+
+_placed(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections import OrderedDict
 from typing import Any
@@ -11,8 +10,6 @@ from .dispatch import Special
 from .node import Node, OutputEdge, accumulate_grad, hooks_of
 from .tensor import NOWHERE, Tensor, extra
 from .views import live_node
-
-_next_id = itertools.count().__next__
 
 
 class RemovableHandle:
@@ -25,7 +22,8 @@ class RemovableHandle:
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = _next_id()
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
         self.extra_dict_ref: tuple[Any, ...] = ()
         if isinstance(extra_dict, dict):
             self.extra_dict_ref = (weakref.ref(extra_dict),)
@@ -37,6 +35,17 @@ class RemovableHandle:
             hooks = ref()
             if hooks is not None:
                 hooks.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        hooks = self.hooks_dict_ref()
+        return (hooks, self.id, tuple(ref() for ref in self.extra_dict_ref)) if self.extra_dict_ref else (hooks, self.id)
+
+    def __setstate__(self, state: Any) -> None:
+        hooks, self.id = state[:2]
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
+        others = state[2] if len(state) > 2 else ()
+        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if d is None else d) for d in others or ())
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -7,6 +7,7 @@ Source: torch.nn.functional.
 
 from __future__ import annotations
 
+from ..naming import placed as _placed
 from ..ops import activation as _activation
 from ..ops import adaptive as _adaptive
 from ..ops import bags as _bags
@@ -144,3 +145,4 @@ softmax = _softmax.f_softmax
 for _name, _fn in list(globals().items()):
     if getattr(_fn, "__name__", "") == "f_" + _name:  # named as it is called
         _fn.__name__ = _fn.__qualname__ = _name
+_placed(globals())

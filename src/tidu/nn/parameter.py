@@ -120,6 +120,14 @@ class _Uninitialized:
             "before calling `module.share_memory()`."
         )
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(*self.__reduce_ex__(4)[1])
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)  # type: ignore[attr-defined]
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
@@ -132,11 +140,6 @@ class UninitializedParameter(_Uninitialized, Parameter):
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         d = np.float32 if dtype is None else dtype.np
         return Tensor._make_subclass(cls, tensor_of(np.empty(0, d)), requires_grad)  # type: ignore[attr-defined]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        got = type(self)(self.requires_grad, dtype=self.dtype)
-        memo[id(self)] = got
-        return got
 
 
 class UninitializedBuffer(_Uninitialized, Tensor):

@@ -14,6 +14,7 @@ from ..core.modes import state
 from ..core.parameters import parameters_of
 from ..core.subclass import call_overridden, wants_override
 from ..core.tensor import Tensor
+from ..naming import placed
 from ._arguments import parsed, refusal
 from ._signatures import SIGNATURES
 
@@ -135,3 +136,4 @@ def publish(namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, 
     """Put the public form of each function in its place in a namespace."""
     for name in names:
         namespace[name] = public(namespace[name], prefix + name)
+    placed(namespace)

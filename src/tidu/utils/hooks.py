@@ -78,7 +78,6 @@ class BackwardHook:
                 got = hook(self.module, self.grad_outputs)
                 if got is None:
                     continue
-                got = got if isinstance(got, tuple) else (got,)
                 if len(got) != n:
                     raise RuntimeError(
                         "Backward pre hook returned an invalid number of grad_output, "
@@ -111,7 +110,6 @@ class BackwardHook:
             got = hook(self.module, now, self.grad_outputs)
             if got is None:
                 continue
-            got = got if isinstance(got, tuple) else (got,)
             if len(got) != len(now):
                 raise RuntimeError(
                     "Backward hook returned an invalid number of grad_input, "
@@ -121,7 +119,7 @@ class BackwardHook:
         self.grad_outputs = None
         return tuple(now[i] for i in self.inputs_at or ())
 
-    _inputs_known.__name__ = "hook"  # as errors about what it returned call it
+    _inputs_known.__name__ = _outputs_known.__name__ = "hook"  # as errors about what they returned call them
 
 
 def _spread(places: Sequence[int] | None, values: Any, n: int) -> tuple[Any, ...]:

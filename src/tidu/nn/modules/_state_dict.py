@@ -252,8 +252,8 @@ class StateDict:
             for hook in module._load_state_dict_post_hooks.values():
                 if hook(module, keys) is not None:
                     raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are notexpected to return new "
-                        "values, if incompatible_keys need to be modified,it should be done inplace."
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                        "values, if incompatible_keys need to be modified, it should be done inplace."
                     )
 
         load(self, own, "")

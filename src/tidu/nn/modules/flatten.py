@@ -32,23 +32,8 @@ class Unflatten(Module):
 
     def __init__(self, dim: Any, unflattened_size: Any) -> None:
         super().__init__()
-        if isinstance(dim, int):
-            self._require_tuple_int(unflattened_size)
-        elif isinstance(dim, str):
-            self._require_tuple_tuple(unflattened_size)
-        else:
-            raise TypeError("invalid argument type for dim parameter")
+        self._require_tuple_int(unflattened_size)
         self.dim, self.unflattened_size = dim, unflattened_size
-
-    def _require_tuple_tuple(self, input: Any) -> None:
-        if not isinstance(input, tuple):
-            raise TypeError(f"unflattened_size must be a tuple of tuples, but found type {type(input).__name__}")
-        for at, elem in enumerate(input):
-            if not isinstance(elem, tuple):
-                raise TypeError(
-                    "unflattened_size must be tuple of tuples, but found element of type "
-                    f"{type(elem).__name__} at pos {at}"
-                )
 
     def _require_tuple_int(self, input: Any) -> None:
         if not isinstance(input, (tuple, list)):

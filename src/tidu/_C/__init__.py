@@ -1,0 +1,50 @@
+"""The few names of PyTorch's compiled core that Python programs use."""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from ..core.modes import is_grad_enabled as _is_grad_enabled
+from ..core.modes import set_record as _set_grad_enabled
+from ..core.subclass import DisableTorchFunctionSubclass, _disabled_torch_function_impl
+from ..core.tensor import Tensor as TensorBase
+from ..ops._generator import Generator
+from ..ops._linalg import LinAlgError as _LinAlgError
+from ..overrides import DisableTorchFunction
+
+_TensorBase = TensorBase
+
+__all__ = [
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_LinAlgError", "_TensorBase",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_is_grad_enabled", "_log_api_usage_once",
+    "_set_grad_enabled",
+]  # fmt: skip
+
+
+def _get_tracing_state() -> None:
+    """None: no program is being traced."""
+
+
+def _log_api_usage_once(event: str) -> None:
+    """PyTorch counts who uses what; nobody does here."""
+
+
+class _Functions(type):
+    def __getattr__(cls, name: str) -> _Any:
+        return getattr(_import_module(__name__.rpartition(".")[0]), name)
+
+
+class _VariableFunctionsClass(metaclass=_Functions):
+    """What PyTorch's files call the place of `torch.tanh` and the like."""
+
+
+_VariableFunctions = _VariableFunctionsClass
+
+
+def __getattr__(name: str) -> _Any:
+    if name in ("_fft", "_linalg", "_nn", "_special"):
+        return _import_module(f"{__name__}.{name}")
+    from ..missing import missing_name
+
+    raise missing_name(__name__, name)
