@@ -18,6 +18,7 @@ from ..core.parameters import missing
 from ..core.tensor import Tensor
 from ..dtypes import dtype
 from ._make import word
+from ._older import older
 from ._signatures import METHODS, QUICK, SIGNATURES
 
 NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -53,6 +54,9 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
             better = refusal(name, method, args, kw)
             if better is None:
                 raise
+            again = older(fn, name, args, kw)
+            if again is not NotImplemented:
+                return again
             raise better from None
 
     call.__module__ = __package__.partition(".")[0]  # where pickle finds it

@@ -16,6 +16,7 @@ from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
 from ._describe import describe
 from ._half import widened
+from ._older import strayed
 from ._refuse import either, refuse
 
 __all__ = [
@@ -115,7 +116,7 @@ def check_alpha(input: Any, other: Any, alpha: Any) -> None:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def add(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
     """input + alpha * other, broadcast together.
 
     **Raises** RuntimeError where shapes do not broadcast or alpha's type is above the result's.
@@ -125,14 +126,18 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     >>> torch.add(torch.tensor([1, 2]), 10, alpha=3)
     tensor([31, 32])
     """
+    if old:
+        return strayed(add, "add", (input, other, *old), {"out": out})
     if alpha.__class__ is int and alpha == 1:
         return _add(input, other, out=out)
     check_alpha(input, other, alpha)
     return _add_scaled(input, other, alpha, out=out)
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def sub(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
     """input - alpha * other, broadcast together; not for bools. Source: torch.sub."""
+    if old:
+        return strayed(sub, "sub", (input, other, *old), {"out": out})
     if alpha.__class__ is int and alpha == 1:
         return _sub(input, other, out=out)
     check_alpha(input, other, alpha)
@@ -171,15 +176,19 @@ _iadd_scaled = inplace(_add_scaled.op, "add_")  # type: ignore[attr-defined]
 _isub_scaled = inplace(_sub_scaled.op, "sub_")  # type: ignore[attr-defined]
 
 
-def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
     """In-place `add`. Source: torch.Tensor.add_."""
+    if old:
+        return strayed(add_, "add_", (self, other, *old), {})
     if alpha.__class__ is int and alpha == 1:
         return _iadd(self, other)
     return _scaled_inplace(np.add, _iadd_scaled, self, other, alpha)
 
 
-def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
     """In-place `sub`. Source: torch.Tensor.sub_."""
+    if old:
+        return strayed(sub_, "sub_", (self, other, *old), {})
     if alpha.__class__ is int and alpha == 1:
         return _isub(self, other)
     return _scaled_inplace(np.subtract, _isub_scaled, self, other, alpha)

@@ -17,6 +17,7 @@ from ..core.tensor import Tensor
 from ._describe import describe
 from ._exact import c_word
 from ._half import widened
+from ._older import strayed
 from ._refuse import refuse
 
 __all__ = ["lerp", "addcmul", "addcdiv"]
@@ -162,8 +163,10 @@ def _accumulate(ufunc: Any, a: Any, t1: Any, t2: Any, value: Any) -> None:
         spread(lambda x, y, z, out: np.add(x, ufunc(np.multiply(factor, y), z), out), a, t1, t2)
 
 
-def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcmul_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
     """In-place `addcmul`: self += value * tensor1 * tensor2. Source: torch.Tensor.addcmul_."""
+    if old:
+        return strayed(addcmul_, "addcmul_", (self, tensor1, tensor2, *old), {})
     try:
         if _plain(self, tensor1, tensor2, value):
             a = self._a
@@ -175,8 +178,10 @@ def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return _iaddcmul(self, tensor1, tensor2, value=value)
 
 
-def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
     """In-place `addcdiv`: self += value * tensor1 / tensor2. Source: torch.Tensor.addcdiv_."""
+    if old:
+        return strayed(addcdiv_, "addcdiv_", (self, tensor1, tensor2, *old), {})
     try:
         if _plain(self, tensor1, tensor2, value):
             a = self._a

@@ -1,0 +1,55 @@
+"""The forms in which programs of PyTorch's first years scale: a number before its tensors, `p.add_(-rate, gradient)`.
+
+PyTorch still takes them, and says once for each function that they are deprecated. A call that fits today's form is
+never looked at.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..core.tensor import Tensor
+
+# By function: how many tensors it takes, and the keywords that the numbers before them have become.
+OLDER = {
+    **dict.fromkeys(("add", "sub"), (2, "alpha")),
+    **dict.fromkeys(("addcmul", "addcdiv"), (3, "value")),
+    **dict.fromkeys(("addmm", "addmv", "addr", "baddbmm", "addbmm"), (3, "beta", "alpha")),
+}
+_FORMS = {
+    "add": ("Tensor input, Number alpha, Tensor other", "Tensor input, Tensor other, *, Number alpha = 1"),
+    "add_": ("Number alpha, Tensor other", "Tensor other, *, Number alpha = 1"),
+    "addcmul_": ("Number value, Tensor tensor1, Tensor tensor2", "Tensor tensor1, Tensor tensor2, *, Number value = 1"),
+}
+_FORMS |= {"sub": _FORMS["add"], "sub_": _FORMS["add_"], "addcdiv_": _FORMS["addcmul_"]}
+_warned: set[str] = set()
+
+
+def older(
+    fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any], frames: int = 3
+) -> Any:
+    """fn, called as today, for arguments in an older order; NotImplemented where they are in none."""
+    count, *keywords = OLDER.get(name.rstrip("_"), (0,))
+    numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
+    tensors = [a for a in args[:-1] if isinstance(a, Tensor)] + [args[-1]]
+    if len(tensors) != count or not 1 <= len(numbers) <= len(keywords) or len(tensors) + len(numbers) != len(args):
+        return NotImplemented
+    if name not in _warned:
+        _warned.add(name)
+        was, now = _FORMS.get(name, ("", ""))
+        text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
+        warnings.warn(f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=frames)
+    return fn(*tensors, **dict(zip(keywords, numbers, strict=False)), **kw)
+
+
+def strayed(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+    """`older`, for a function whose signature leaves no other place for so many arguments."""
+    out = older(fn, name, args, kw, frames=4)
+    if out is NotImplemented:
+        method = name[-1] == "_"
+        takes = OLDER[name.rstrip("_")][0] - method
+        plural = "s" * (takes > 1)
+        raise TypeError(f"{name}() takes {takes} positional argument{plural} but {len(args) - method} were given")
+    return out
