@@ -26,14 +26,20 @@ class BilinearOp(Op):
 
 
 def linear(
-    name: str, forward: Callable[..., Any], adjoint: Rule | None, *, tensor: str | None = None, **options: Any
+    name: str,
+    forward: Callable[..., Any],
+    adjoint: Rule | None,
+    *,
+    tensor: str | None = None,
+    jvp: Any = "linear",
+    **options: Any,
 ) -> Callable[..., Any]:
     """Declare an op linear in one tensor argument (the first, unless `tensor` names it)."""
     if tensor is None:
         tensor = forward.__code__.co_varnames[0]
     rules = {} if adjoint is None else {tensor: adjoint}
     options.setdefault("tensors", (tensor,))
-    return LinearOp(name, forward, rules, "linear", **options).call
+    return LinearOp(name, forward, rules, jvp, **options).call
 
 
 class ProductNode(Node):

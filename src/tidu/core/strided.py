@@ -56,6 +56,21 @@ def _overlaps(size: Ints, stride: Ints) -> bool:
     return False
 
 
+def _as_strided_tangent(t: Any, input: Any, size: Ints, stride: Ints, storage_offset: int | None) -> Any:
+    """The window of a tangent: of its own memory where that is laid out as the primal's, else of zeros of the primal's
+    layout with the tangent in its place, for around a view lies memory that has no tangent."""
+    a, b = getattr(t, "_a", None), getattr(input, "_a", None)
+    if a is None or b is None or _place(a) == _place(b):
+        return as_strided(t, size, stride, storage_offset)
+    place = geometry(b, storage_of(b))
+    return gather_window(t, size, stride, place[2] if storage_offset is None else storage_offset, place)
+
+
+def _place(a: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    storage = storage_of(a)
+    return *geometry(a, storage), storage.nbytes
+
+
 as_strided = linear(
     "as_strided",
     _as_strided,
@@ -63,6 +78,7 @@ as_strided = linear(
         g, size, stride, storage_offset, input_geometry
     ),
     view=True,
+    jvp={"input": _as_strided_tangent},
     out_arg=False,
 )
 as_strided_scatter = linear(

@@ -149,6 +149,14 @@ def empty_permuted(
             f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
             f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
         )
+    for i, k in enumerate(order):
+        if not 0 <= k < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {k} at index {i}).  "
+                "NB: negative dims not currently supported; file an issue if you want it."
+            )
+        if k in order[:i]:
+            raise RuntimeError("Duplicate dim not allowed")
     memory = empty_array(tuple(shape[k] for k in order), type_for(dtype, None, "empty_permuted"))
     return made(memory.transpose(tuple(np.argsort(order))), requires_grad)
 

@@ -117,7 +117,18 @@ def native_batch_norm(
 ) -> Any:  # fmt: skip
     """`batch_norm`, and the means and inverse deviations of the channels. Source: torch.native_batch_norm."""
     made = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[:3]
-    return made if out is None else tuple(into("native_batch_norm", o, r) for o, r in zip(out, made, strict=True))
+    if out is None:
+        return made
+    for o, r in zip(out, made, strict=True):
+        if o.dtype is not r.dtype:
+            raise RuntimeError(f"expected scalar type {r.dtype.legacy} but found {o.dtype.legacy}")
+        if o is not out[0] and not training and o.ndim != 1:
+            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {o.ndim}")
+    # outside training there are no statistics to put anywhere
+    return tuple(
+        into("native_batch_norm", o, r) if training or o is out[0] else o
+        for o, r in zip(out, made, strict=True)
+    )
 
 
 def _batch_norm(

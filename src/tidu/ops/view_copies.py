@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.modes import no_grad, state
 from ..core.op import Op
 from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
@@ -37,16 +38,33 @@ def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., An
     forward.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
     forward.__doc__ = f"`{op.name}`, as a copy. Source: torch.{name}."
     call = exact_out(Op(name, forward, op.vjp, "linear", node=node, outputs=op.outputs).call)
-    return call if op.outputs == 1 else _silent_out(call)
+    return call if op.outputs == 1 else _silent_out(name, call)
 
 
-def _silent_out(call: Callable[..., Any]) -> Callable[..., Any]:
-    """With out=, PyTorch's copies of several views return None."""
+_OUT_NAMES = {
+    "split_copy": "split_copy_Tensor_out()",
+    "split_with_sizes_copy": "split_with_sizes_copy_out",
+    "unbind_copy": "unbind_copy_int_out",
+}
+
+
+def _silent_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """With out=, PyTorch's copies of several views return None, and leave whatever history there is as it is."""
 
     @functools.wraps(call)
     def several(*args: Any, out: Any = None, **kw: Any) -> Any:
-        got = call(*args, out=out, **kw)
-        return got if out is None else None
+        if out is None:
+            return call(*args, **kw)
+        if name == "unbind_copy" and state.grad and any(getattr(o, "requires_grad", False) for o in out):
+            return call(*args, out=out, **kw)  # which refuses it
+        with no_grad():
+            made = call(*args, **kw)
+            if isinstance(out, (tuple, list)) and len(out) != len(made):
+                raise RuntimeError(
+                    f"{_OUT_NAMES[name]} expected an out= argument of size {len(made)}, got size {len(out)}"
+                )
+            call(*args, out=out, **kw)
+        return None
 
     return several
 
