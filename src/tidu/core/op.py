@@ -48,11 +48,12 @@ Rule = Callable[..., Any]
 class Reader:
     """A rule with the places of what it reads among a node's saved values; -1-k is the k-th cotangent."""
 
-    __slots__ = ("fn", "reads")
+    __slots__ = ("fn", "plain", "reads")
 
     def __init__(self, fn: Rule, reads: tuple[Any, ...]) -> None:
         self.fn = fn
         self.reads = reads
+        self.plain = all([r.__class__ is int and r >= -1 for r in reads])  # one cotangent and saved values, nothing else
 
 
 class Op:
@@ -87,7 +88,6 @@ class Op:
         self.positions = tuple(self.params.index(t) for t in self.tensors)
         self.lists = frozenset(self.params.index(t) for t in lists)
         self.node_name = node or _camel(name) + "Backward0"
-        self._node: type[OpNode] | None = None
         self._vjp, self._jvp = vjp, jvp
         self._plans: dict[Any, tuple[tuple[Any, ...], ...]] = {}
         # Those that have an edge: tensors without a rule, such as indices and masks, have none.
@@ -119,20 +119,28 @@ class Op:
         rules = {self.params.index(k): self._reader(f, sources) for k, f in (vjp or {}).items() if f is not None}
         return sources, None, rules
 
-    @property
+    @functools.cached_property
     def sources(self) -> list[str]:
         """The names a node may save, in order."""
         return self._read[0]
 
-    @property
+    @functools.cached_property
     def joint(self) -> Reader | None:
         """The one rule for all inputs, if there is one."""
         return self._read[1]
 
-    @property
+    @functools.cached_property
     def rules(self) -> dict[int, Reader]:
         """The rules by position among the arguments."""
         return self._read[2]
+
+    @functools.cached_property
+    def direct(self) -> tuple[Reader | None, ...] | None:
+        """The rules by edge, where each reads just the cotangent of the one output and saved values; else None."""
+        if self.joint is not None or self.lists or self.outputs != 1:
+            return None
+        rules = tuple([self.rules.get(i) for i in self.graded])
+        return rules if all([r is None or r.plain for r in rules]) else None
 
     def _reader(self, fn: Rule, sources: list[str]) -> Reader:
         reads: list[Any] = []
@@ -154,11 +162,9 @@ class Op:
             return
         raise TypeError(f"a rule of {self.name} reads {p!r}, which is not an argument of its forward {self.params}")
 
-    @property
+    @functools.cached_property
     def node(self) -> type[OpNode]:
-        if self._node is None:
-            self._node = type(self.node_name, (OpNode,), {"__slots__": (), "op": self})
-        return self._node
+        return type(self.node_name, (OpNode,), {"__slots__": (), "op": self})
 
     def plan(self, wanted: tuple[bool, ...]) -> tuple[tuple[Any, ...], ...]:
         """What to save when these inputs want cotangents: (place, how, argument or output) triples."""
@@ -332,6 +338,15 @@ class Op:
 
     def record(self, args: Sequence[Any], result: Any) -> Any:
         """The result as tensors, with the node that leads back from them."""
+        if result.__class__ is ndarray and state.record is True and self.outputs == 1 and not self.view:
+            t = new(Tensor)
+            t._a = result
+            t._v = [0]
+            t._node = t._view = t._grad = t._extra = None
+            node = self.make_node(args, (t,))
+            if result.dtype.kind in REAL_OR_COMPLEX:
+                t._node = node
+            return t
         outs = self.wrap(args, result)
         flat = outs if isinstance(outs, tuple) else (outs,)
         node = self.make_node(args, flat)
@@ -354,31 +369,38 @@ class Op:
         node.seq = next_seq()
         node._hooks = None
         edges: list[Any] = []
+        node_dtypes: list[Any] = []
         wanted: list[bool] = []
         for i in self.graded:
             x = args[i]
             if i in self.lists:
                 some = [edge_of(v) if isinstance(v, Tensor) else None for v in x]
                 edges += some
-                wanted.append(any(e is not None for e in some))
-            else:
-                e = edge_of(x) if isinstance(x, Tensor) else None
-                edges.append(e)
-                wanted.append(e is not None)
+                node_dtypes += [e if e is None else v._a.dtype for e, v in zip(some, x, strict=True)]
+                wanted.append(any([e is not None for e in some]))
+                continue
+            e = x._node if isinstance(x, Tensor) else None
+            if e is True:
+                e = x
+            edges.append(e)
+            node_dtypes.append(None if e is None else x._a.dtype)
+            wanted.append(e is not None)
         node.edges = tuple(edges)
-        plan = self.plan(tuple(wanted))
-        saved: list[Any] = [None] * len(self.sources)
-        versions: list[Any] = []
-        for k, how, i in plan:
+        node.dtypes = tuple(node_dtypes)
+        node.saved = saved = [None] * len(self.sources)
+        node.versions = versions = []
+        for k, how, i in self.plan(tuple(wanted)):
             if how == "arg":
                 saved[k] = args[i]
-            elif how == "out":
-                saved[k] = outs[i]._a
-                versions.append((k, outs[i]._v, outs[i]._v[0], i))
             elif how == "input":
                 x = saved[k] = args[i]
                 if isinstance(x, Tensor):
-                    versions.append((k, check_savable(x)._v, x._v[0], None))
+                    cell = x._v
+                    versions.append((k, cell if cell.__class__ is list else check_savable(x)._v, cell[0], None))
+            elif how == "out":
+                x = outs[i]
+                saved[k] = x._a
+                versions.append((k, x._v, x._v[0], i))
             elif how == "list":
                 saved[k] = list(args[i])
                 versions += [(k, check_savable(x)._v, x._v[0], None) for x in args[i] if isinstance(x, Tensor)]
@@ -387,11 +409,6 @@ class Op:
             elif args[i] is not None:
                 a = args[i]._a
                 saved[k] = geometry(a, storage_of(a)) if how == "geometry" else getattr(a, how)
-        node.saved = saved
-        node.versions = versions
-        node.dtypes = tuple(
-            e if e is None else x._a.dtype for e, x in zip(edges, _flat(args, self.graded, self.lists), strict=True)
-        )
         return node
 
     def edges_of_sources(self, edges: Sequence[Any]) -> dict[int, Any]:
@@ -434,12 +451,15 @@ class OpNode(Node):
         saved = self.saved
         if saved is None:
             raise freed(self)
-        vals = list(saved)
+        vals = saved.copy()
         for k, cell, version, output in self.versions:
             x = saved[k]
             if cell[0] != version:
                 raise modified(self, x, cell, version)
-            if x.__class__ is Packed:
+            if x.__class__ is Tensor:
+                if raw:
+                    vals[k] = x._a
+            elif x.__class__ is Packed:
                 vals[k] = self._unpacked(x, raw)
             elif type(x) is list and x and x[0].__class__ is Packed:
                 vals[k] = [self._unpacked(v, raw) for v in x]
@@ -468,6 +488,15 @@ class OpNode(Node):
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         op = self.op
         vals = self.values(raw)
+        if op.direct is not None:
+            cots = []
+            for e, rule, d in zip(edges, op.direct, self.dtypes):  # noqa: B905 (a keyword costs as much as the zip)
+                if e is None or rule is None:
+                    cots.append(None)
+                    continue
+                c = rule.fn(*[vals[r] if r >= 0 else g for r in rule.reads])
+                cots.append(c if c is None or d is None or getattr(c, "dtype", d) == d else fit(c, d))
+            return cots
         gs = self._materialize(g, raw) if op.outputs != 1 else (g,)
         needs = tuple(e is not None for e in edges)
 
