@@ -105,7 +105,7 @@ _LATER = {
     for name in names.split()
 }
 _MODULES = frozenset(
-    "_C accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
+    "_C _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
     "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
     "package profiler quasirandom random return_types serialization signal sparse special storage testing types utils "
     "version xpu aliasing explain cli demos running printing".split()
@@ -119,9 +119,9 @@ def __getattr__(name: str) -> _Any:
     where = _LATER.get(name)
     if where is not None or name in _MODULES:
         try:
-            module = _import_module("." + (where or name), __name__)
+            module = _import_module("." + (where or name), __package__)
         except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith(__name__):
+            if error.name is None or not error.name.startswith(__package__):
                 raise
         else:
             value = module if where is None else getattr(module, name)

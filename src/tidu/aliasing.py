@@ -42,6 +42,7 @@ def install_as_torch() -> None:
     if not any(isinstance(finder, TorchFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, TorchFinder())
     sys.modules["torch"] = tidu
+    tidu.__name__ = "torch"  # packages compare it with what they imported
     mirror()
 
 

@@ -97,6 +97,20 @@ def _no_bytes(device: Any = None) -> int:
 max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _no_bytes
 
 
+class _tensortype(type):
+    """The class of the types of tensors and storages on a GPU: nothing is an instance, and none can be made."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return False
+
+    def __call__(cls, *args: Any, **kw: Any) -> Any:
+        raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+
+
+for _d in "BFloat16 Bool Byte Char Double Float Half Int Long Short".split():
+    globals()[_d + "Tensor"] = _tensortype(_d + "Tensor", (), {"__doc__": f"Source: torch.cuda.{_d}Tensor."})
+
+
 class Stream:
     """RuntimeError: there is no CUDA. Source: torch.cuda.Stream."""
 

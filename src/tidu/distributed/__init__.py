@@ -55,6 +55,15 @@ def is_available() -> bool:
     return False
 
 
+def is_gloo_available() -> bool:
+    """False: no backend is needed for one process. Source: torch.distributed.is_gloo_available."""
+    return False
+
+
+is_mpi_available = is_nccl_available = is_ucc_available = is_xccl_available = is_gloo_available
+is_torchelastic_launched = is_gloo_available
+
+
 def is_initialized() -> bool:
     """Whether init_process_group was called. Source: torch.distributed.is_initialized."""
     return group.WORLD is not None

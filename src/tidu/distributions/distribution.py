@@ -88,7 +88,7 @@ class Distribution:
             if name in self.__dict__:
                 value = self.__dict__[name]
                 events = value.shape[value.dim() - limit.event_dim :] if limit.event_dim else ()
-                setattr(new, name, value.expand(*batch, *events))
+                setattr(new, name, value.expand((*batch, *events)))
         self._expand_more(new, batch)
         Distribution.__init__(new, batch, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args

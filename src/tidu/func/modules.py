@@ -78,7 +78,7 @@ class _swapped:
                 self.places.append((owner, leaf, t))
 
     def __enter__(self) -> None:
-        self.had = []
+        self.had: list[Any] = []
         for owner, leaf, t in self.places:
             for table in (owner._parameters, owner._buffers):
                 if leaf in table:

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.tensor import Tensor
 
 # By function: how many tensors it takes, and the keywords that the numbers before them have become.
-OLDER = {
+OLDER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("add", "sub"), (2, "alpha")),
     **dict.fromkeys(("addcmul", "addcdiv"), (3, "value")),
     **dict.fromkeys(("addmm", "addmv", "addr", "baddbmm", "addbmm"), (3, "beta", "alpha")),

@@ -23,3 +23,13 @@ def functional_call(
         stacklevel=2,
     )
     return call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _reparametrize_module(
+    module: Any, parameters_and_buffers: dict[str, Any], *, tie_weights: bool = False, strict: bool = False,
+    stack_weights: bool = False,
+) -> Any:  # fmt: skip
+    """A context in which a module holds other tensors; packages use it for what `functional_call` is for one call."""
+    from ...func.modules import _swapped
+
+    return _swapped(module, parameters_and_buffers, tie_weights, strict)

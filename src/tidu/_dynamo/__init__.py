@@ -1,0 +1,45 @@
+"""What programs ask of PyTorch's compiler in passing: answers for a library that compiles nothing. Source:
+torch._dynamo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
+from . import config
+from .eval_frame import OptimizedModule
+
+__all__ = [
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
+    "forbid_in_graph", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static",
+    "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
+]  # fmt: skip
+
+
+def disallow_in_graph(fn: Any) -> Any:
+    """The function itself. Source: torch._dynamo.disallow_in_graph."""
+    return fn
+
+
+forbid_in_graph = disallow_in_graph
+
+
+def graph_break(msg: str = "") -> None:
+    """Nothing: there is no graph to break. Source: torch._dynamo.graph_break."""
+
+
+def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
+    """Nothing: no shape is compiled in. Source: torch._dynamo.mark_dynamic."""
+
+
+maybe_mark_dynamic = mark_static = mark_dynamic
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Nothing. Source: torch._dynamo.mark_static_address."""
+
+
+def optimize(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    """A decorator that returns the function itself. Source: torch._dynamo.optimize."""
+    return disallow_in_graph

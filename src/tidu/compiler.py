@@ -1,0 +1,78 @@
+"""torch.compiler where nothing is compiled: its questions get true answers, its requests change nothing. Source:
+torch.compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .settings import compile
+
+__all__ = [
+    "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
+    "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset", "set_stance",
+]  # fmt: skip
+
+
+def is_compiling() -> bool:
+    """False: a program runs as it is written. Source: torch.compiler.is_compiling."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """False, as is_compiling. Source: torch.compiler.is_dynamo_compiling."""
+    return False
+
+
+def is_exporting() -> bool:
+    """False: there is no export. Source: torch.compiler.is_exporting."""
+    return False
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """[]: there is no backend to choose. Source: torch.compiler.list_backends."""
+    return []
+
+
+def reset() -> None:
+    """Nothing: no compiled program is kept. Source: torch.compiler.reset."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Nothing: there are no CUDA graphs. Source: torch.compiler.cudagraph_mark_step_begin."""
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """The function itself, also as a decorator with arguments. Source: torch.compiler.disable."""
+    return fn if fn is not None else lambda fn: fn
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function, or list of functions, itself. Source: torch.compiler.allow_in_graph."""
+    return fn
+
+
+def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself. Source: torch.compiler.assume_constant_result."""
+    return fn
+
+
+def nested_compile_region(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """The function itself. Source: torch.compiler.nested_compile_region."""
+    return fn if fn is not None else lambda fn: fn
+
+
+class set_stance:
+    """Accepted as a call, a context and a decorator. Source: torch.compiler.set_stance."""
+
+    def __init__(self, stance: str = "default", **options: Any) -> None:
+        pass
+
+    def __call__(self, fn: Any) -> Any:
+        return fn
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass

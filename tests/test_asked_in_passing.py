@@ -1,0 +1,51 @@
+"""What packages ask of PyTorch in passing: is a compiler at work, is there a GPU, is this PyTorch."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tidu as torch
+
+
+def test_nothing_is_compiled_or_traced():
+    assert not (torch.compiler.is_compiling() or torch._dynamo.is_compiling() or torch.compiler.is_exporting())
+    assert torch.compiler.list_backends() == []
+
+    def f(x):
+        return x
+
+    dynamo, compiler = torch._dynamo, torch.compiler
+    for same in (compiler.disable, compiler.disable(recursive=False), dynamo.optimize("eager"), torch.fx.wrap):
+        assert same(f) is f
+    torch._dynamo.config.cache_size_limit = 64
+    torch._dynamo.reset()
+    with compiler.set_stance("force_eager"):
+        assert not isinstance(torch.compile(torch.nn.Linear(1, 1)), torch._dynamo.OptimizedModule)
+    with pytest.raises(RuntimeError, match="Must be either a callable or string name"):
+        torch.fx.wrap(3)
+
+
+def test_no_tensor_is_on_a_gpu():
+    assert not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+    with pytest.raises(TypeError, match="type torch.cuda.ByteTensor not available. Torch not compiled with CUDA"):
+        torch.cuda.ByteTensor(3)
+    assert not torch.distributed.is_gloo_available() and not torch.distributed.is_nccl_available()
+
+
+def test_modules_hold_other_tensors_for_a_while():
+    m = torch.nn.Linear(2, 1)
+    w = m.weight
+    with torch.nn.utils.stateless._reparametrize_module(m, {"weight": torch.zeros(1, 2)}):
+        assert m.weight.tolist() == [[0.0, 0.0]]
+    assert m.weight is w
+
+
+def test_distributions_without_a_batch_expand():
+    assert torch.distributions.Normal(0.0, 1.0).expand(()).batch_shape == ()
+
+
+def test_the_name_is_torch_where_it_stands_in():
+    code = "import tidu; assert tidu.__name__ == 'tidu'; tidu.install_as_torch(); import torch; print(torch.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "torch\n", done.stderr
