@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from ..core.careful import forget_writes
-from ..core.modes import _Mode, state
+from ..core.modes import _Mode, in_all_threads, state
 
 __all__ = [
     "detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "masked_zeros", "set_anomaly_enabled",
@@ -27,10 +27,15 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False) -> None:
-    """Turn anomaly mode on or off, see `detect_anomaly`."""
-    state.anomaly, state.check_nan = mode, check_nan
-    state.check_inf, state.check_forward = mode and check_inf, mode and forward
-    state.refresh()
+    """Turn anomaly mode on or off in all threads, see `detect_anomaly`."""
+    for position, (name, given) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
+        if given.__class__ is not bool:
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(given).__name__}"
+            )
+    in_all_threads(
+        anomaly=mode, check_nan=check_nan, check_inf=mode and check_inf, check_forward=mode and forward
+    )
 
 
 def _settings() -> tuple[bool, bool, bool, bool]:

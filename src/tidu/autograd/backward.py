@@ -13,14 +13,26 @@ from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.hooks import as_edge, retain_grad
 from ..core.modes import state
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of, type_name
 from ..core.views import live_node
 
 
 def _as_tuple(x: Any) -> tuple[Any, ...]:
-    if x is None:
-        return ()
     return (x,) if isinstance(x, Tensor) or _is_gradient_edge(x) else tuple(x)
+
+
+def _weights(x: Any, n: int) -> tuple[Any, ...]:
+    """The cotangents given for `n` outputs, None for each where none are."""
+    return (None,) * n if x is None else _as_tuple(x)
+
+
+def _as_targets(x: Any) -> tuple[Any, ...]:
+    """What a gradient is wanted for."""
+    targets = _as_tuple(x)
+    for t in targets:
+        if not isinstance(t, Tensor) and not _is_gradient_edge(t):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type_name(t)}")
+    return targets
 
 
 def _is_gradient_edge(x: Any) -> bool:
@@ -44,8 +56,12 @@ def _make_grads(
     outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool, batched: bool = False
 ) -> list[Tensor]:
     """The cotangents of the outputs: as given and checked, or 1 for a scalar."""
+    if len(grads) < len(outputs):
+        raise _miscounted(outputs, grads)
     made = []
-    for i, (out, g) in enumerate(zip(outputs, grads, strict=True)):
+    for i, (out, g) in enumerate(zip(outputs, grads, strict=False)):  # more cotangents than outputs: no matter
+        if not isinstance(out, Tensor) and not _is_gradient_edge(out):
+            raise AssertionError("Expected output to be a torch.Tensor")
         if isinstance(g, Tensor):
             if isinstance(out, Tensor):
                 _check_grad(i, out, g, batched)
@@ -93,17 +109,13 @@ def _not_scalar(out: Tensor) -> RuntimeError:
 def _check_grad(i: int, out: Tensor, g: Tensor, batched: bool) -> None:
     shape = g.shape[1:] if batched else g.shape
     if tuple(shape) != tuple(out.shape):
-        what = (
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            if batched
-            else ""
-        )
-        if batched:
+        if batched:  # the shape that PyTorch names lacks a dimension more
             raise RuntimeError(
-                f"{what}mismatch was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape "
-                f"of {out.shape}. If you only want some tensors in `grad_output` to be considered batched, consider "
-                "using vmap."
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of {shape[1:]} and output[{i}] has a shape of "
+                f"{out.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
+                "vmap."
             )
         raise explain(
             RuntimeError(
@@ -165,13 +177,11 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
                 "use `grad_tensors`."
             )
-    targets = _as_tuple(inputs)
+    targets = () if inputs is None else _as_targets(inputs)
     if inputs is not None and not targets:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _as_tuple(tensors)
-    given = _as_tuple(grad_tensors) or (None,) * len(outputs)
-    if len(given) != len(outputs):
-        raise _miscounted(outputs, given)
+    given = _weights(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outputs, given, create_graph)
     roots = _roots(outputs, grads)
@@ -242,7 +252,7 @@ def grad(
         )
     if allow_unused is None:
         allow_unused = materialize_grads
-    outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    outs, ins = _as_tuple(outputs), _as_targets(inputs)
     if not ins:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
@@ -254,9 +264,7 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    given = _as_tuple(grad_outputs) or (None,) * len(outs)
-    if len(given) != len(outs):
-        raise _miscounted(outs, given)
+    given = _weights(grad_outputs, len(outs))
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outs, given, create_graph, is_grads_batched)
     if any(isinstance(v, Special) for v in (*outs, *ins, *grads)):

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from ..core import forward, levels
 from ..core.forward import Dual
+from ..core.modes import state
+from ..core.tensor import Tensor, type_name
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -70,25 +72,24 @@ class dual_level:
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """A tensor with a tangent of the same shape; the primal's memory is shared. Source:
     torch.autograd.forward_ad.make_dual."""
+    if level not in (None, 0):
+        raise RuntimeError("Invalid level given to _make_dual")
     if _state.level is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
-    if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+    if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
-    if not (tangent.dtype.is_floating_point or tangent.dtype.is_complex):
+    if not (tangent.is_floating_point() or tangent.is_complex()):
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
     if isinstance(tensor, Dual) and tensor.level == _state.level:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
             "supported."
         )
-    if tuple(tensor.shape) != tuple(tangent.shape):
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+    forward.check_sizes(tensor, tangent)
+    if not _state.enabled:
+        return tensor.view_as(tensor)
     return forward.make_dual(tensor.view_as(tensor), tangent, _state.level)
 
 
@@ -96,22 +97,30 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal and the tangent, sharing memory with the dual. Source: torch.autograd.forward_ad.unpack_dual."""
     if _state.level is None:
         return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type_name(tensor)}"
+        )
+    if not _state.enabled and isinstance(tensor, Dual) and tensor.level == _state.level:
+        return UnpackedDualTensor(tensor.primal, None)
     if isinstance(tensor, Dual) and tensor.level == _state.level:
         return UnpackedDualTensor(tensor.primal, tensor.tangent)
     return UnpackedDualTensor(tensor, None)
-
 
 
 class _set_fwd_grad_enabled:
     """Forward mode on or off. Source: torch.autograd.forward_ad._set_fwd_grad_enabled."""
 
     def __init__(self, mode: bool) -> None:
-        self.prev, _state.enabled = _state.enabled, mode
+        self.prev = _state.enabled
+        self._set(mode)
+
+    def _set(self, mode: bool) -> None:
+        _state.enabled = mode
+        state.forward_off = None if mode else _state.level
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: Any) -> None:
-        _state.enabled = self.prev
-
-
+        self._set(self.prev)

@@ -52,9 +52,8 @@ class FunctionCtx:
         import warnings
 
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
-            "calls "
-            "to `set_()` are not tracked",
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,
         )
@@ -99,6 +98,9 @@ class FunctionNode(Node, FunctionCtx):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
+        import warnings
+
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def name(self) -> str:
@@ -344,6 +346,13 @@ def _bind(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 
     signature = inspect.signature(cls.forward)
     lead = () if cls.setup_context is not Function.setup_context else (None,)
+    parameters = signature.parameters.values()
+    for p in parameters:  # PyTorch's apply hands forward positions only
+        if p.kind is p.KEYWORD_ONLY and p.name in kwargs:
+            raise TypeError(f"forward() got an unexpected keyword argument '{p.name}'")
+    unknown = [k for k in kwargs if k not in signature.parameters]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        raise TypeError(f"forward() got an unexpected keyword argument '{unknown[0]}'")
     bound = signature.bind(*lead, *args, **kwargs)
     return bound.args[len(lead) :]
 
@@ -357,7 +366,11 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     records = state.grad and any(n is not None for n in nodes)
     with no_grad():
         if cls.setup_context is not Function.setup_context:
-            output = cls.forward(*args)
+            try:
+                output = cls.forward(*args)
+            except TypeError:
+                _bind(cls, args, {})  # says which argument is missing
+                raise
             cls.setup_context(ctx, args, output)
         else:
             output = cls.forward(ctx, *args)
@@ -379,6 +392,8 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 def _check_dirty(ctx: Any, inputs: list[Tensor], outs: list[Any]) -> None:
     for t in ctx.dirty_tensors or ():
+        if not isinstance(t, Tensor):
+            raise RuntimeError("mark_dirty can only accept variables, but argument")
         if not _same(t, inputs):
             import warnings
 
@@ -412,6 +427,15 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
             if o._node is True:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             check_inplace(o, True)
+            if o._view is not None and ctx.avals is not None and len(ctx.avals) > 1:
+                raise RuntimeError(
+                    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                    "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                    "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                    "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+                    "Tensor and a second one that does the other operations). You can ask on the forum "
+                    "https://discuss.pytorch.org/ if you need help to do this change."
+                )
             if o._view is not None and inputs[0] is not o:
                 raise RuntimeError("a view that is changed in place must be the first input of the Function")
             if o._view is None:
@@ -532,11 +556,100 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """A Function whose arguments and results may be nested lists and tuples. Source:
-    torch.autograd.function.NestedIOFunction."""
+    """A Function whose arguments and results may be nested: lists, tuples and dicts of tensors. Source:
+    torch.autograd.function.NestedIOFunction.
+
+    Give `forward_extended(self, *args)`, and `backward_extended(self, *grads)`, whose gradients are nested as the
+    results are and whose result is nested as the arguments are. `self` is the context, on which `save_for_backward`,
+    `saved_tensors`, `mark_dirty` and `mark_non_differentiable` take and give nested tensors too.
+
+    >>> import tidu as torch
+    >>> class Scale(torch.autograd.function.NestedIOFunction):
+    ...     def forward_extended(self, pair):
+    ...         return [pair[0] * 2, (pair[1] * 3,)]
+    ...     def backward_extended(self, grads):
+    ...         return [grads[0] * 2, grads[1][0] * 3]
+    >>> a, b = (torch.ones(1, requires_grad=True) for _ in "ab")
+    >>> x, (y,) = Scale.apply([a, b])
+    >>> (x + y).backward()
+    >>> a.grad, b.grad
+    (tensor([2.]), tensor([3.]))
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return type(self).apply(*args)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("NestedIOFunction works on legacy, non-static Functions, which are not supported")
+        """Run `forward_extended` on the arguments, recorded as one node."""
+        from ..utils._pytree import tree_flatten, tree_unflatten
+
+        flat, spec = tree_flatten(args)
+        how: dict[str, Any] = {}
+        results = _flattened(cls, spec, how).apply(*flat)
+        return tree_unflatten(results, how["spec"])
+
+    def forward_extended(self, *args: Any) -> Any:
+        """The results from the arguments; to be overridden."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> Any:
+        """The gradients of the arguments from those of the results; to be overridden."""
+        raise NotImplementedError
+
+
+class _Nested(FunctionCtx):
+    """The `self` of a NestedIOFunction's methods: its context, which takes and gives nested tensors."""
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ctx, name)
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        from ..utils._pytree import tree_flatten
+
+        flat, self.saved_spec = tree_flatten(tensors)
+        self.ctx.save_for_backward(*flat)
+
+    @property
+    def saved_tensors(self) -> Any:
+        from ..utils._pytree import tree_unflatten
+
+        return tree_unflatten(list(self.ctx.saved_tensors), self.saved_spec)
+
+    def mark_dirty(self, *args: Any) -> None:
+        from ..utils._pytree import tree_leaves
+
+        self.ctx.mark_dirty(*tree_leaves(args))
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        from ..utils._pytree import tree_leaves
+
+        self.ctx.mark_non_differentiable(*tree_leaves(args))
+
+
+def _flattened(cls: Any, spec: Any, how: dict[str, Any]) -> Any:
+    """A Function over flat arguments that runs the methods of a nested one; `how` is told how results nest."""
+    from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+    class Flat(Function):
+        @staticmethod
+        def forward(ctx: Any, *flat: Any) -> Any:
+            ctx.nested = type(cls.__name__, (_Nested, cls), {"__init__": _Nested.__init__})(ctx)
+            results, how["spec"] = tree_flatten(ctx.nested.forward_extended(*tree_unflatten(list(flat), spec)))
+            return tuple(results)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            nested = tree_unflatten(list(grads), how["spec"])
+            whole = isinstance(nested, tuple)
+            got = ctx.nested.backward_extended(*(nested if whole else (nested,)))
+            return tuple(tree_leaves(got, is_leaf=lambda v: v is None))
+
+    Flat.__name__ = cls.__name__
+    Flat._backward_cls.__name__ = cls.__name__ + "Backward"
+    return Flat
 
 

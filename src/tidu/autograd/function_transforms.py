@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..core import levels
 from ..core.batch import Batched, is_batched, materialize, wrap
 from ..core.dispatch import Special
-from ..core.forward import Dual, make_dual
+from ..core.forward import Dual, check_sizes, make_dual
 from ..core.maps import randomness_of
 from ..core.tensor import Tensor
 from .function import Function, FunctionCtx, run
@@ -49,6 +49,13 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
     moved = cls.jvp(ctx, *tangents)
     outs = out if isinstance(out, tuple) else (out,)
     moved = moved if isinstance(moved, tuple) else (moved,)
+    if len(moved) != len(outs):
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outs)} but got {len(moved)})"
+        )
+    for o, t in zip(outs, moved, strict=True):
+        check_sizes(o, t)
     fixed = ctx.non_differentiable or ()
     made = tuple(
         o if t is None or not isinstance(o, Tensor) or any(o is f for f in fixed) else make_dual(o, t, level)
@@ -76,16 +83,22 @@ def _vmapped(cls: Any, args: tuple[Any, ...], top: Batched) -> Any:  # type: ign
     own = cls.vmap is not Function.vmap
     if own and cls.generate_vmap_rule:
         raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap "
-            f"staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid "
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            f"staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {_SEE}"
         )
     values = tuple(a.value if is_batched(a, level) else a for a in args)
     mapped = tuple(is_batched(a, level) for a in args)
     if own:
         in_dims = tuple(0 if m else None for m in mapped)
-        out, out_dims = cls.vmap(VmapInfo(n, randomness_of(level)), in_dims, *values)
-        return _wrapped(out, out_dims, level)
+        got = cls.vmap(VmapInfo(n, randomness_of(level)), in_dims, *values)
+        if not isinstance(got, tuple) or len(got) != 2:
+            what = f"{len(got)} returns" if isinstance(got, tuple) else type(got)
+            raise RuntimeError(
+                "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+                f"compatible with the output. Got a {what} instead"
+            )
+        return _wrapped(*got, level)
     if cls.generate_vmap_rule and cls.setup_context is not Function.setup_context:
         out = _batched_function(cls, mapped, n).apply(*values)
         outs = tuple(

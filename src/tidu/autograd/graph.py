@@ -106,6 +106,9 @@ class _MultiHandle(RemovableHandle):
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.graph._MultiHandle object at {id(self):#x}>"
+
     def remove(self) -> None:
         for h in self.handles:
             h.remove()

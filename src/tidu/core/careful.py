@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ _running = _Running()
 
 def trace(node: Any) -> None:
     """Note where a node is made, and the node whose backward makes it."""
-    lines = here() if state.debug else traceback.format_list(traceback.extract_stack(sys._getframe(2)))
+    lines = here() if state.debug else _call()
     node.metadata["traceback_"] = lines
     if _running.node is not None:
         node.metadata["parent_"] = _running.node
@@ -225,6 +226,17 @@ def here() -> list[str]:
         line for line in traceback.format_list(traceback.extract_stack(sys._getframe(1)))
         if f"/{inside}/" not in line.partition(",")[0]
     ]  # fmt: skip
+
+
+def _call() -> list[str]:
+    """Where the program is, down to the call of an op: the library's lines within that say nothing."""
+    frames = traceback.extract_stack(sys._getframe(2))
+    while len(frames) > 1 and frames[-1].filename.startswith(_INSIDE):
+        frames.pop()
+    return traceback.format_list(frames)
+
+
+_INSIDE = tuple(str(Path(__file__).parent.parent / part) + "/" for part in ("core", "ops", "autograd"))
 
 
 def note_write(cell: list[int]) -> None:

@@ -122,10 +122,10 @@ class Run:
     def will_reach(self, node: Any) -> bool:
         """Whether a node, or a leaf, is part of this pass."""
         if isinstance(node, Tensor):
-            return node in self.pending
+            return node in self.pending and (self.targets is None or node in self.targets)
         if self.reached is None:
             self.reached = set(self.order)
-        return node in self.reached and (self.ways is None or node in self.ways)
+        return node in self.reached and (self.ways is None or node in self.ways or node in self.watched)
 
     def restrict(self, order: list[Node], targets: set[Any]) -> None:
         """Find the nodes on a way to a target and the edges that lead there, so that nothing else is computed."""

@@ -17,7 +17,7 @@ from ..shapes import Size
 from .broadcast import cast, expand_to
 from .dispatch import Special
 from .levels import alive
-from .modes import set_record
+from .modes import set_record, state
 from .node import edge_of
 from .op import Op, Reader
 from .parameters import names_of
@@ -100,7 +100,7 @@ class Dual(Special):
         level = self.level
         primals, tangents = split(op, args, level)
         out = op.call(*primals)
-        if not op.differentiable or not alive(level):
+        if not op.differentiable or not alive(level) or level == state.forward_off:
             return out
         return attach(op, out, push(op, primals, tangents, out), level)
 
@@ -159,6 +159,16 @@ def make_dual(primal: Any, tangent: Any, level: int) -> Any:
     d._node = d._view = d._grad = d._extra = None
     d._v = getattr(primal, "_v", [0])
     return d
+
+
+def check_sizes(primal: Any, tangent: Any) -> None:
+    """Raise where a tangent is not of its primal's shape."""
+    if isinstance(primal, Tensor) and isinstance(tangent, Tensor) and tuple(primal.shape) != tuple(tangent.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
 
 
 def become_dual(x: Tensor, tangent: Any, level: int) -> None:

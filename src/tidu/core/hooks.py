@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections import OrderedDict
 from typing import Any
@@ -137,3 +138,14 @@ __all__ = [
     "Node", "RemovableHandle", "accumulate_grad", "add_hook", "as_edge", "leaf_hooks", "move_captures",
     "register_hook", "register_post_accumulate_grad_hook", "retain_grad",
 ]  # fmt: skip
+
+
+def warn_if_has_hooks(tensor: Tensor) -> None:
+    """Warn of the hooks of a tensor that saving would lose. Source: torch.utils.hooks.warn_if_has_hooks."""
+    for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=2,
+            )

@@ -22,6 +22,7 @@ class _State(threading.local):
     record: Any = True
     grad: bool = True
     inference: bool = False
+    said: bool = False  # what is_grad_enabled says in inference mode, where nothing records
     anomaly: bool = False
     check_nan: bool = True
     check_inf: bool = False
@@ -32,6 +33,7 @@ class _State(threading.local):
     timer: Any = None  # what a profiler makes of a name: a context manager
     watched: bool = False  # whether any of these wants to see nodes run
     saved_hooks: tuple[Any, ...] = ()
+    forward_off: int | None = None  # the level of forward mode that is switched off
     interpreters: int = 0  # transforms at work (forward mode, vmap)
     torch_function: bool = True  # whether subclasses override functions
     function_modes: tuple[Any, ...] = ()  # the TorchFunctionModes that are active,
@@ -40,6 +42,8 @@ class _State(threading.local):
     def __init__(self) -> None:  # once a thread
         # Like PyTorch's, ops do not warn about infinities and NaNs. An errstate around each call would double its cost.
         np.seterr(all="ignore")
+        if self.anomaly:
+            self.refresh()
 
     def refresh(self) -> None:
         self.watched = self.anomaly or self.masked or self.timer is not None
@@ -52,9 +56,16 @@ class _State(threading.local):
 state = _State()
 
 
+def in_all_threads(**settings: Any) -> None:
+    """Set what holds in every thread. Those that run already notice when next a mode of theirs changes."""
+    for name, value in settings.items():
+        setattr(_State, name, value)
+    state.refresh()
+
+
 def is_grad_enabled() -> bool:
     """Whether ops record for backward in this thread. Source: torch.is_grad_enabled."""
-    return state.grad
+    return state.said if state.inference else state.grad
 
 
 def is_inference_mode_enabled() -> bool:
@@ -64,6 +75,9 @@ def is_inference_mode_enabled() -> bool:
 
 def set_record(on: bool) -> bool:
     """Turn recording on or off, returning what it was: for the engine, which needs no context manager."""
+    if state.inference:
+        was, state.said = state.said, on
+        return was
     was = state.grad
     if was is not on:
         state.grad = on
@@ -206,14 +220,12 @@ class inference_mode(_Mode):
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:
-        self._was = state.inference, state.grad
-        state.inference, state.grad = self.mode, not self.mode and state.grad
-        if not self.mode:
-            state.grad = True
+        self._was = state.inference, state.grad, state.said
+        state.inference, state.grad, state.said = self.mode, not self.mode, False
         state.refresh()
 
     def __exit__(self, *exc: Any) -> None:
-        state.inference, state.grad = self._was
+        state.inference, state.grad, state.said = self._was
         state.refresh()
 
 

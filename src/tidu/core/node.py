@@ -167,6 +167,18 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
+    def __call__(self, *grads: Any) -> Any:
+        """Add a cotangent to the leaf's gradient."""
+        from .engine import accumulate
+
+        if len(grads) != 1:
+            raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
+        leaf = self.variable
+        if tuple(grads[0].shape) != tuple(leaf.shape):
+            grads[0] + leaf  # the error of a sum
+        accumulate(leaf, {leaf: grads[0].detach()}, raw=False)
+        return ()
+
 
 def accumulate_grad(leaf: Tensor) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, always the same one while it lives."""

@@ -108,10 +108,18 @@ def strided_node(t: Tensor, base: Tensor) -> Any:
     """The node that takes the view `t` out of its base by sizes, strides and offset."""
     from . import strided
 
-    if t._a.dtype is not base._a.dtype and base._a.dtype.kind == "c" != t._a.dtype.kind:  # parts of complex numbers
+    complexes = t._a.dtype.kind == "c", base._a.dtype.kind == "c"
+    if complexes == (False, True):  # parts of complex numbers
         from .op import REGISTRY
 
         base = REGISTRY["view_as_real"].call(base)
+    elif complexes == (True, False):  # pairs of real numbers as complex ones
+        from .op import REGISTRY
+        from .tensor import tensor_of
+
+        pairs = tensor_of(REGISTRY["view_as_real"].forward(t._a))
+        pairs._node = strided.strided_node(pairs._a, base)
+        return REGISTRY["view_as_complex"].call(pairs)._node
     return strided.strided_node(t._a, base)
 
 

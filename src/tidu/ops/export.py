@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -57,7 +59,20 @@ def _real(self: Any, target: str) -> Any:
     return value
 
 
+@functools.cache
+def _warn_of_scalars() -> None:
+    """Once in a process."""
+    warnings.warn(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+        "tensor.detach() first.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
 def _float(self: Any) -> float:
+    if self.requires_grad:
+        _warn_of_scalars()
     return float(_real(self, "double"))
 
 
@@ -170,6 +185,11 @@ def _copy(self: Any) -> Any:
 
 def _reduce_ex(self: Any, protocol: int) -> Any:
     hooks = None if self._extra is None else self._extra.backward_hooks
+    if hooks:
+        from ..core.hooks import warn_if_has_hooks
+
+        warn_if_has_hooks(self)
+        hooks = None
     args = (_packed(raw(self)), self.requires_grad, hooks or OrderedDict())
     if type(self) is Tensor and not self.__dict__:
         return _rebuild_tensor_v2, args

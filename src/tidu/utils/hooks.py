@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.function import Function
-from ..core.hooks import RemovableHandle
+from ..core.hooks import RemovableHandle, warn_if_has_hooks
 from ..core.modes import state
 from ..core.tensor import Tensor
 
@@ -18,17 +18,6 @@ def unserializable_hook(f: Any) -> Any:
     """Mark a hook as one that is not saved with its tensor. Source: torch.utils.hooks.unserializable_hook."""
     f.__torch_unserializable__ = True
     return f
-
-
-def warn_if_has_hooks(tensor: Tensor) -> None:
-    """Warn of the hooks of a tensor that saving would lose. Source: torch.utils.hooks.warn_if_has_hooks."""
-    for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
-        if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
-                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                stacklevel=2,
-            )
 
 
 class BackwardHookFunction(Function):
