@@ -26,6 +26,13 @@ def test_nothing_is_compiled_or_traced():
         torch.fx.wrap(3)
 
 
+def test_there_is_no_symbolic_tracing():
+    with pytest.raises(NotImplementedError, match="does not trace"):
+        torch.fx.symbolic_trace(torch.nn.Linear(1, 1))
+    assert torch.fx.Tracer().is_leaf_module(torch.nn.Linear(1, 1), "")
+    assert not torch.fx.Tracer().is_leaf_module(torch.nn.Sequential(), "")
+
+
 def test_no_tensor_is_on_a_gpu():
     assert not isinstance(torch.ones(2), torch.cuda.FloatTensor)
     with pytest.raises(TypeError, match="type torch.cuda.ByteTensor not available. Torch not compiled with CUDA"):
@@ -43,6 +50,13 @@ def test_modules_hold_other_tensors_for_a_while():
 
 def test_distributions_without_a_batch_expand():
     assert torch.distributions.Normal(0.0, 1.0).expand(()).batch_shape == ()
+
+
+def test_constraints_take_their_bounds_by_name():
+    c = torch.distributions.constraints
+    assert c.greater_than(lower_bound=1.0).check(torch.tensor([0.0, 2.0])).tolist() == [False, True]
+    assert str(c.interval(lower_bound=0, upper_bound=1)) == "Interval(lower_bound=0, upper_bound=1)"
+    assert str(c.less_than(upper_bound=1)) == "LessThan(upper_bound=1)"
 
 
 def test_the_name_is_torch_where_it_stands_in():

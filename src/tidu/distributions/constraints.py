@@ -80,8 +80,8 @@ class _DependentProperty(property, _Dependent):
 class _IndependentConstraint(Constraint):
     """A constraint over more dimensions: all of them must hold."""
 
-    def __init__(self, base: Any, reinterpreted_batch_ndims: int) -> None:
-        self.base_constraint, self.reinterpreted_batch_ndims = base, reinterpreted_batch_ndims
+    def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
@@ -118,8 +118,8 @@ class _Bounds(Constraint):
 
     words = ("", "")  # the names of the bounds in its text
 
-    def __init__(self, lower: Any = None, upper: Any = None) -> None:
-        self.lower_bound, self.upper_bound = lower, upper
+    def __init__(self, lower_bound: Any = None, upper_bound: Any = None) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def __repr__(self) -> str:
         pairs = zip(self.words, (self.lower_bound, self.upper_bound), strict=True)
@@ -138,8 +138,8 @@ class _IntegerLessThan(_Bounds):
     is_discrete = True
     words = "", "upper_bound"
 
-    def __init__(self, upper: Any) -> None:
-        super().__init__(None, upper)
+    def __init__(self, upper_bound: Any) -> None:
+        super().__init__(None, upper_bound)
 
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value <= self.upper_bound)
@@ -170,8 +170,8 @@ class _GreaterThanEq(_Bounds):
 class _LessThan(_Bounds):
     words = "", "upper_bound"
 
-    def __init__(self, upper: Any) -> None:
-        super().__init__(None, upper)
+    def __init__(self, upper_bound: Any) -> None:
+        super().__init__(None, upper_bound)
 
     def check(self, value: Any) -> Any:
         return value < self.upper_bound
@@ -206,8 +206,8 @@ class _Multinomial(Constraint):
 class MixtureSameFamilyConstraint(Constraint):
     """Where all components of a mixture may lie: checked against each of them."""
 
-    def __init__(self, base: Any) -> None:
-        self.base_constraint = base
+    def __init__(self, base_constraint: Any) -> None:
+        self.base_constraint = base_constraint
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]

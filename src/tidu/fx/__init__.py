@@ -6,7 +6,7 @@ from typing import Any
 
 from ..nn.modules.module import Module
 
-__all__ = ["Graph", "GraphModule", "Node", "Proxy", "has_side_effect", "wrap"]
+__all__ = ["Graph", "GraphModule", "Node", "Proxy", "Tracer", "has_side_effect", "symbolic_trace", "wrap"]
 
 
 def wrap(fn_or_name: Any) -> Any:
@@ -38,3 +38,23 @@ class Node:
 
 class Proxy:
     """The class of a tracer's stand-ins for values; nothing is an instance of it. Source: torch.fx.Proxy."""
+
+
+class Tracer:
+    """The base of programs that trace; `trace` itself is not here. Source: torch.fx.Tracer."""
+
+    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+        """Whether a module would be kept whole: those of torch.nn but for Sequential."""
+        from ..nn.modules.container import Sequential
+
+        ours = m.__module__.split(".")[:2] in ([__package__.split(".")[0], "nn"], ["torch", "nn"])
+        return ours and not isinstance(m, Sequential)
+
+    def trace(self, root: Any, concrete_args: Any = None) -> Any:
+        """Raises NotImplementedError."""
+        return symbolic_trace(root)
+
+
+def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
+    """Raises NotImplementedError: there is no symbolic tracing. Source: torch.fx.symbolic_trace."""
+    raise NotImplementedError("torch.fx.symbolic_trace: tidu runs programs and does not trace them into graphs")
