@@ -134,3 +134,6 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_methods.LATER, *_LATER, *_MODULES})
+
+
+torch = _import_module(__package__)  # as PyTorch's namespace has itself

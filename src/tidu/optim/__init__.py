@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from ._adafactor import Adafactor
+from ._muon import Muon
+from .adadelta import Adadelta
+from .adagrad import Adagrad
 from .adam import Adam
+from .adamax import Adamax
 from .adamw import AdamW
+from .asgd import ASGD
+from .lbfgs import LBFGS
+from .nadam import NAdam
 from .optimizer import Optimizer
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
-# The others are imported when first asked for.
-_LATER = {
-    "ASGD": "asgd", "Adadelta": "adadelta", "Adafactor": "_adafactor", "Adagrad": "adagrad", "Adamax": "adamax",
-    "LBFGS": "lbfgs", "Muon": "_muon", "NAdam": "nadam", "RAdam": "radam", "RMSprop": "rmsprop", "Rprop": "rprop",
-    "SparseAdam": "sparse_adam", "least_squares": "scipy_", "minimize": "scipy_",
-}  # fmt: skip
+# Imported when first asked for. The optimisers are all here at once, for packages that go through the namespace.
+_LATER = {"least_squares": "scipy_", "minimize": "scipy_"}
 _MODULES = frozenset(("lr_scheduler", "swa_utils", *_LATER.values()))
 
 __all__ = [
