@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import scope
 from .bridge import Side, tensors_in
 from .compare import TOLERANCES, Raised
 from .transplant import Transplant
@@ -20,8 +21,9 @@ from .transplant import Transplant
 class Bench:
     """An entry of the op database on one side."""
 
-    def __init__(self, side: Side, transplant: Transplant, entry: Any) -> None:
+    def __init__(self, side: Side, transplant: Transplant, entry: Any, op: Any = None) -> None:
         self.side, self.lib, self.entry, self.move = side, side.lib, entry, transplant
+        self.function = transplant(entry.op) if op is None else op
 
     def load(self, sample: Any) -> tuple[Any, tuple, dict, list[Any]]:
         """The sample's arguments as this side's values, and the tensors among them."""
@@ -36,12 +38,18 @@ class Bench:
 
     def op(self, *args: Any, **kwargs: Any) -> Any:
         self.side.seed()
-        return self.move(self.entry.op)(*args, **kwargs)
+        return self.function(*args, **kwargs)
+
+    def settled(self, sample: Any, out: Any) -> Any:
+        """The outputs as they are; of decompositions, what is left once their freedom of gauge is taken away."""
+        if self.entry.full_name not in scope.GAUGE:
+            return out
+        return self.move(sample.output_process_fn_grad)(out)
 
     def wrapped(self, *args: Any, **kwargs: Any) -> Any:
         """The op under the entry's gradcheck wrapper (which makes inputs symmetric and the like)."""
         self.side.seed()
-        return self.move(self.entry.gradcheck_wrapper)(self.move(self.entry.op), *args, **kwargs)
+        return self.move(self.entry.gradcheck_wrapper)(self.function, *args, **kwargs)
 
 
 def attempt(program: Any, *args: Any) -> Any:
@@ -59,12 +67,7 @@ def raised(error: Exception) -> Raised:
 
 def value(bench: Bench, sample: Any) -> Any:
     first, args, kwargs, tensors = bench.load(sample)
-    return bench.op(first, *args, **kwargs), tensors
-
-
-def gauge_free_value(bench: Bench, sample: Any) -> Any:
-    first, args, kwargs, tensors = bench.load(sample)
-    return bench.move(sample.output_process_fn_grad)(bench.op(first, *args, **kwargs)), tensors
+    return bench.settled(sample, bench.op(first, *args, **kwargs)), tensors
 
 
 def called_as(variant: Any) -> Any:
@@ -317,8 +320,12 @@ def out_variant(kind: str) -> Any:
         strides = [
             [s for s, n in zip(bench.side.strides(o), o.shape, strict=True) if n > 1] for _, o in pairs
         ]
-        own = [plain] if bench.side.is_tensor(plain) else list(plain)
-        return [said, same, [o.detach() for _, o in pairs], strides, own], []
+        filled = [o.detach() for _, o in pairs]
+        if bench.side.is_tensor(plain):
+            own, filled = [plain], [bench.settled(sample, filled[0])]
+        else:
+            own, filled = list(bench.settled(sample, plain)), list(bench.settled(sample, tuple(filled)))
+        return [said, same, filled, strides, own], []
 
     return program
 

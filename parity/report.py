@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 from .checks import CHECKS, EXTRA, FAIL, OK, SCOPE, TORCH, Outcome
+from .referee import REFEREES
 
 HERE = Path(__file__).parent
 EXPECTED = HERE / "expected.toml"
@@ -146,5 +147,11 @@ def write_table(results: Results, path: Path = TABLE) -> None:
         text.append(f"- `{entry}`: {next(iter(results[entry].values())).reason}")
     partly = {(e, c): x.reason for e, o in mine.items() for c, x in o.items() if x.status == SCOPE}
     text += [f"- `{e}`, {c}: {reason}" for (e, c), reason in sorted(partly.items())]
+    text += ["", "## Where PyTorch is wrong", ""]
+    text += [
+        "There `ok` means: the same as the same computed in another way, by PyTorch's ops (`parity/referee.py`).",
+        "",
+    ]
+    text += [f"- `{e}`, {c}: {reason}" for (e, c), (reason, _) in sorted(REFEREES.items())]
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(text) + "\n")

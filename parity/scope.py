@@ -50,12 +50,6 @@ CHECK_NOT_IN_SCOPE: dict[tuple[str, str], str] = {
     for check in ("errors", "messages")
 }
 
-CHECK_NOT_IN_SCOPE |= {
-    (name, check): "eigenvectors are unique up to a factor only, and these checks compare them as they are"
-    for name in ("linalg.eig", "linalg.eigh")
-    for check in ("vmap", "out")
-}
-
 # A strided out= makes PyTorch 2.13 write outside of it and crash.
 CRASHES_STRIDED = {"tril", "triu", "lu_unpack", "linalg.lu"}
 
@@ -85,6 +79,11 @@ PICKS = {"sort", "argsort", "topk", "kthvalue", "mode"}
 # How much wider than the dtype's usual tolerance an entry's results may be.
 TOLERANCE_SCALE: dict[str, float] = {
     "logcumsumexp": 20,  # PyTorch's forward mode loses half of the digits
+    "cov": 50,  # its weights are float32, and have tangents of their own
+} | {
+    # PyTorch's float64 series are right to about 1e-6; test_special.py holds tidu's to 1e-13
+    f"special.{name}": 40
+    for name in ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1")
 }
 
 

@@ -62,7 +62,7 @@ def _function(bench: Bench, sample: Any, chosen: list[torch.Tensor]) -> Any:
 
     def function(*parts: Any) -> Any:
         first, args, kwargs = _replaced(rest, dict(zip(places, parts, strict=True)), bench.side)
-        return bench.op(first, *args, **kwargs)
+        return bench.settled(sample, bench.op(first, *args, **kwargs))
 
     return function
 

@@ -213,7 +213,14 @@ def _spherical(x: Any) -> Any:
 def _airy(x: Any) -> Any:
     from scipy.special import airy
 
-    return np.asarray(airy(x)[0])
+    value = np.asarray(airy(x)[0])
+    far = np.isnan(value) & np.isfinite(x)  # where SciPy gives up
+    if far.any():  # the leading terms of the expansions at infinity
+        with np.errstate(all="ignore"):
+            root = np.sqrt(-x)
+            wave = np.sin(-2 * x * root / 3 + np.pi / 4) / np.sqrt(np.pi * root)
+        value = np.where(far, np.where(x > 0, 0, wave), value).astype(x.dtype)
+    return value
 
 
 spherical_bessel_j0, airy_ai = _bessel("spherical_bessel_j0", _spherical), _bessel("airy_ai", _airy)
