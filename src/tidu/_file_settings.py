@@ -1,24 +1,24 @@
-"""What torch.serialization has besides save and load: settings of files, most of them without effect here."""
+"""What torch.serialization has besides save and load: what may be loaded, and settings of files."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickletools
+import sys
 import zipfile
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from ._loading import _PLACES, get_safe_globals
-
 __all__ = [
-    "LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "get_crc32_options", "get_default_load_endianness",
-    "get_default_mmap_options", "get_unsafe_globals_in_checkpoint", "register_package", "set_crc32_options",
-    "set_default_load_endianness", "set_default_mmap_options",
+    "LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "add_safe_globals",
+    "check_module_version_greater_or_equal", "clear_safe_globals", "get_crc32_options", "get_default_load_endianness",
+    "get_default_mmap_options", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "safe_globals",
+    "set_crc32_options", "set_default_load_endianness", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
 
 MAP_LOCATION = Callable[[Any, str], Any] | str | dict[str, str] | None
-_settings: dict[str, Any] = {"crc32": True, "mmap": 2, "endianness": None}
 _BUILTIN = frozenset(
     "collections.Counter collections.OrderedDict builtins.bytearray builtins.complex builtins.frozenset "
     "builtins.set".split()
@@ -37,47 +37,64 @@ class LoadEndianness(Enum):
     BIG = 3
 
 
-def get_crc32_options() -> bool:
-    """What set_crc32_options was given. Source: torch.serialization.get_crc32_options."""
-    return _settings["crc32"]  # type: ignore[no-any-return]
+class _Settings:
+    """The settings of this process."""
+
+    crc32 = True
+    mmap: int = mmap.MAP_PRIVATE
+    endianness: LoadEndianness | None = None
+    skip = False  # whether the bytes of storages are neither written nor read
+
+    def __init__(self) -> None:
+        self.safe: list[Any] = []
 
 
-def set_crc32_options(compute_crc32: bool) -> None:
-    """Files are written with checksums all the same. Source: torch.serialization.set_crc32_options."""
-    _settings["crc32"] = compute_crc32
+settings = _Settings()
 
 
-def get_default_load_endianness() -> LoadEndianness | None:
-    """What set_default_load_endianness was given. Source: torch.serialization.get_default_load_endianness."""
-    return _settings["endianness"]  # type: ignore[no-any-return]
+# ------------------------------------------------------------------ what may be loaded
 
 
-def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """Kept; the file says in which order its bytes are. Source: torch.serialization.set_default_load_endianness."""
-    if not isinstance(endianness, LoadEndianness) and endianness is not None:
-        raise TypeError("Invalid argument type in function set_default_load_endianness")
-    _settings["endianness"] = endianness
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Let `load` take these classes and functions with `weights_only`. Source: torch.serialization.add_safe_globals."""
+    settings.safe.extend(x for x in safe_globals if x not in settings.safe)
 
 
-def get_default_mmap_options() -> int:
-    """What set_default_mmap_options was given. Source: torch.serialization.get_default_mmap_options."""
-    return _settings["mmap"]  # type: ignore[no-any-return]
+def get_safe_globals() -> list[Any]:
+    """What `add_safe_globals` has been given. Source: torch.serialization.get_safe_globals."""
+    return list(settings.safe)
 
 
-def set_default_mmap_options(flags: int) -> None:
-    """Kept. Source: torch.serialization.set_default_mmap_options."""
-    _settings["mmap"] = flags
+def clear_safe_globals() -> None:
+    """Forget what `add_safe_globals` has been given. Source: torch.serialization.clear_safe_globals."""
+    settings.safe.clear()
 
 
-def register_package(priority: int, tagger: Callable[..., Any], deserializer: Callable[..., Any]) -> None:
-    """Nothing: storages go to the CPU. Source: torch.serialization.register_package."""
+class safe_globals:
+    """`add_safe_globals` for the length of a `with` block. Source: torch.serialization.safe_globals."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self.safe_globals = safe_globals
+
+    def __enter__(self) -> None:
+        self._before = get_safe_globals()
+        add_safe_globals(self.safe_globals)
+
+    def __exit__(self, *exc: Any) -> None:
+        settings.safe[:] = self._before
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a file that `load` would refuse with weights_only. Nothing of the file is run.
 
     Source: torch.serialization.get_unsafe_globals_in_checkpoint.
+
+    Raises:
+        ValueError: no file in PyTorch's format.
     """
+    from ._loading import _own_name
+    from ._rebuilding import PLACES
+
     opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else f
     try:
         if not zipfile.is_zipfile(opened):
@@ -97,6 +114,101 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             found.add(".".join(words[-2:]))
         elif isinstance(arg, str):
             words.append(arg)
-    known = {".".join(k) for k in _PLACES} | _BUILTIN
-    known |= {f"{g.__module__}.{g.__qualname__}" for g in get_safe_globals() if not isinstance(g, tuple)}
+    known = {".".join(k) for k in PLACES} | _BUILTIN
+    known |= {g[1] if isinstance(g, tuple) else _own_name(g) for g in settings.safe}
     return sorted(found - known)
+
+
+# ------------------------------------------------------------------ settings
+
+
+def get_crc32_options() -> bool:
+    """What set_crc32_options was given. Source: torch.serialization.get_crc32_options."""
+    return settings.crc32
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Files are written with checksums all the same. Source: torch.serialization.set_crc32_options."""
+    settings.crc32 = compute_crc32
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """What set_default_load_endianness was given. Source: torch.serialization.get_default_load_endianness."""
+    return settings.endianness
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """The byte order of files that do not say which they have. Source:
+    torch.serialization.set_default_load_endianness."""
+    if not isinstance(endianness, LoadEndianness) and endianness is not None:
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
+    settings.endianness = endianness
+
+
+def get_default_mmap_options() -> int:
+    """What set_default_mmap_options was given. Source: torch.serialization.get_default_mmap_options."""
+    return settings.mmap
+
+
+class set_default_mmap_options:
+    """Say how `load(mmap=True)` maps files: for good, or for the length of a `with` block.
+
+    Args:
+        flags: `mmap.MAP_PRIVATE`, what is written to the tensors stays theirs, or `mmap.MAP_SHARED`, it reaches the
+            file.
+
+    Source: torch.serialization.set_default_mmap_options.
+    """
+
+    def __init__(self, flags: int) -> None:
+        if sys.platform == "win32":
+            raise RuntimeError("Changing the default mmap options is currently not supported for Windows")
+        if flags not in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):
+            raise ValueError(
+                "Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, "
+                f"but got {flags}"
+            )
+        self.prev, settings.mmap = settings.mmap, flags
+
+    def __enter__(self) -> None:
+        """Nothing more: the setting is made."""
+
+    def __exit__(self, *exc: Any) -> None:
+        settings.mmap = self.prev
+
+
+class skip_data:
+    """Within it files are written without the bytes of storages, and read without them: the sizes are right, and
+    everything is zero. Source: torch.serialization.skip_data."""
+
+    def __init__(self, materialize_fake_tensors: bool = False) -> None:
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self) -> None:
+        self._before, settings.skip = settings.skip, True
+
+    def __exit__(self, *exc: Any) -> None:
+        settings.skip = self._before
+
+
+def check_module_version_greater_or_equal(
+    module: Any, req_version_tuple: tuple[int, ...], error_if_malformed: bool = True
+) -> bool:
+    """Whether a module's `__version__` is at least a given one. Source:
+    torch.serialization.check_module_version_greater_or_equal."""
+    try:
+        found = tuple(
+            type(r)(part) for r, part in zip(req_version_tuple, module.__version__.split("."), strict=False)
+        )
+    except Exception as e:
+        message = (
+            f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared with "
+            f"tuple {req_version_tuple!s}"
+        )
+        if error_if_malformed:
+            raise RuntimeError(message) from e
+        import warnings
+
+        warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
+        return True
+    return found >= req_version_tuple

@@ -1,181 +1,88 @@
-"""torch.load: files in PyTorch's format, read. See serialization.py for the format."""
+"""torch.load: files in PyTorch's format, read. See serialization.py for the format, _legacy_files.py for the old one."""
 
 from __future__ import annotations
 
 import importlib
 import io
+import mmap as mmap_
 import os
 import pickle
+import re
+import struct
+import sys
+import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
+from ._file_settings import LoadEndianness, settings
+from ._legacy_files import load_legacy, swap_bytes
+from ._locations import restorer
+from ._rebuilding import SAFE_PLACES, place, refuse_absent
 from ._restricted import RestrictedUnpickler
-from .core.hooks import RemovableHandle
-from .core.subclass import PUBLIC
-from .core.tensor import Tensor, extra, tensor_of
-from .core.views import window
-from .devices import device
-from .nn.parameter import Parameter
-from .ops.export import _adorn, _rebuild_from_type_v2
+from .core.errors import explain
+from .core.tensor import Tensor
 from .ops.storage import TypedStorage, UntypedStorage
-from .shapes import Size
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals"]
+__all__ = ["load"]
 
-
-def _rebuild_tensor_v2(
-    storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool, backward_hooks: Any,
-    metadata: Any = None,
-) -> Tensor:  # fmt: skip
-    t = tensor_of(window(storage._array, tuple(size), tuple(stride), storage_offset))
-    t._node = True if requires_grad else None
-    if backward_hooks:
-        extra(t).backward_hooks = backward_hooks
-    return t
-
-
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
-    p = Parameter(data, requires_grad)
-    if backward_hooks:
-        extra(p).backward_hooks = backward_hooks
-    return p
-
-
-def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Any:
-    return _adorn(_rebuild_parameter(data, requires_grad, backward_hooks), Parameter, state)
+_NEWEST = 10  # the newest version of the format that PyTorch reads
+_UNSAFE = (
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to "
+    "`True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in "
+    "arbitrary code execution. Do it only if you got the file from a trusted source."
+)
+_TWO_WAYS = (
+    " This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source "
+    f"of the checkpoint\033[0m. \n\t(1) {_UNSAFE}\n"
+    "\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error "
+    "message.\n\tWeightsUnpickler error: "
+)
+_READ_MORE = (
+    "\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
+    "https://pytorch.org/docs/stable/generated/torch.load.html."
+)
+_PLEASE = (
+    "\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your use case: "
+    "WeightsUnpickler error: \n\n"
+)
 
 
-# Where PyTorch keeps what lies elsewhere here. All other names differ in their first word only.
-_PLACES: dict[tuple[str, str], Any] = {
-    ("torch", "Size"): Size,
-    ("torch", "Tensor"): Tensor,
-    ("torch", "device"): device,
-    ("torch._tensor", "_rebuild_from_type_v2"): _rebuild_from_type_v2,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
-    ("torch._utils", "_rebuild_parameter_with_state"): _rebuild_parameter_with_state,
-    ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor_v2,
-    ("torch.nn.parameter", "Parameter"): Parameter,
-    ("torch.storage", "UntypedStorage"): UntypedStorage,
-    ("torch.utils.hooks", "RemovableHandle"): RemovableHandle,
-    **{("torch", d.name): d for d in dtypes.ALL},
-    **{("torch", d.legacy + "Storage"): d for d in dtypes.ALL},
-}
+# ------------------------------------------------------------------ unpicklers
 
 
-_safe: list[Any] = []
+class _Refused(pickle.UnpicklingError):
+    """What the restricted unpickler raises, whose text is yet to be put into context."""
 
 
-def _rebuild_safely(build: Any, kind: Any, args: Any, attributes: Any) -> Any:
-    """`_rebuild_from_type_v2` for files that are not trusted."""
-    if build not in (_rebuild_tensor_v2, _rebuild_parameter) or not issubclass(kind, Tensor):
-        raise pickle.UnpicklingError(f"Unsupported tensor of {kind!r} made by {build!r}")
-    return _rebuild_from_type_v2(build, kind, args, attributes)
-
-
-_SAFE_PLACES = {
-    **{k: v for k, v in _PLACES.items() if k[1] != "RemovableHandle"},
-    ("torch._tensor", "_rebuild_from_type_v2"): _rebuild_safely,
-}
-
-
-def add_safe_globals(safe_globals: list[Any]) -> None:
-    """Let `load` take these classes and functions with `weights_only`. Source: torch.serialization.add_safe_globals."""
-    _safe.extend(safe_globals)
-
-
-def get_safe_globals() -> list[Any]:
-    """What `add_safe_globals` has been given. Source: torch.serialization.get_safe_globals."""
-    return list(_safe)
-
-
-def clear_safe_globals() -> None:
-    """Forget what `add_safe_globals` has been given. Source: torch.serialization.clear_safe_globals."""
-    _safe.clear()
-
-
-@contextmanager
-def _safe_globals(extra_globals: list[Any]) -> Iterator[None]:
-    before = list(_safe)
-    _safe.extend(extra_globals)
-    try:
-        yield
-    finally:
-        _safe[:] = before
-
-
-class safe_globals:
-    """`add_safe_globals` for the length of a `with` block. Source: torch.serialization.safe_globals."""
-
-    def __init__(self, safe_globals: list[Any]) -> None:
-        self._context = _safe_globals(safe_globals)
-
-    def __enter__(self) -> None:
-        self._context.__enter__()
-
-    def __exit__(self, *exc: Any) -> None:
-        self._context.__exit__(None, None, None)
-
-
-class _Storages:
-    """The storages of a file being read: persistent ids name them."""
-
-    def __init__(self, read: Callable[[str], bytes], map_location: Any) -> None:
-        self.read_record, self.map_location = read, map_location
-        self.storages: dict[str, Any] = {}
-
-    def load(self, pid: Any) -> Any:
-        word, kind, key, location, n = pid
-        if word != "storage":
-            raise pickle.UnpicklingError(f"unknown persistent id {word!r}")
-        d = kind if isinstance(kind, dtypes.dtype) else dtypes.uint8
-        if key not in self.storages:
-            memory = np.frombuffer(bytearray(self.read_record(f"data/{key}")), np.uint8)
-            if memory.size < n * d.itemsize:
-                raise RuntimeError(f"storage has wrong byte size: expected {n * d.itemsize} got {memory.size}")
-            self.storages[key] = memory
-            _relocate(self.map_location, location, memory)
-        return TypedStorage(wrap_storage=UntypedStorage._over(self.storages[key]), dtype=d)
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads PyTorch's names as the library's; runs whatever the file says."""
-
-    def __init__(self, file: Any, storages: _Storages) -> None:
-        super().__init__(file, encoding="utf-8")
-        self.storages = storages
-
-    def persistent_load(self, pid: Any) -> Any:
-        return self.storages.load(pid)
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _PLACES:
-            return _PLACES[module, name]
-        if module == "torch" and name in PUBLIC:
-            return PUBLIC[name]
-        if module.split(".")[0] != "torch":
-            return super().find_class(module, name)  # which knows Python 2's names too
-        found: Any = importlib.import_module(__package__ + module.removeprefix("torch"))
-        for part in name.split("."):
-            found = getattr(found, part)
-        return found
+def _in_context(text: str) -> str:
+    """What `load` says of a file that the restricted unpickler refuses."""
+    if re.search(r"GLOBAL \S+ was not an allowed global by default", text):
+        return f"Weights only load failed.{_TWO_WAYS}{text}{_READ_MORE}"
+    between = "\n\n\n" if re.search(r"whose module \S+ is blocked", text) else _PLEASE
+    return f"Weights only load failed. {_UNSAFE}{between}{text}{_READ_MORE}"
 
 
 class _SafeUnpickler(RestrictedUnpickler):
     """Reads tensors, numbers, texts and containers of them, and what `add_safe_globals` has been given."""
 
-    def __init__(self, file: Any, storages: _Storages) -> None:
-        super().__init__(
-            file, _SAFE_PLACES, _safe, _own_name, lambda text: pickle.UnpicklingError(_not_allowed(text)), (Tensor,)
-        )
+    def __init__(self, file: Any, storages: Any) -> None:
+        super().__init__(file, SAFE_PLACES, settings.safe, _own_name, _Refused, (Tensor,))
         self.storages = storages
 
+    def find_class(self, module: str, name: str) -> Any:
+        refuse_absent(module, name)
+        return super().find_class(module, name)
+
     def persistent_load(self, pid: Any) -> Any:
+        if not isinstance(pid, (tuple, int)):
+            raise _Refused(f"persistent_load id must be tuple or int, but got {type(pid)}")
+        if isinstance(pid, tuple) and pid and pid[0] != "storage":
+            raise _Refused(f"Only persistent_load of storage is allowed, but got {type(pid[0])}")
         return self.storages.load(pid)
 
 
@@ -185,36 +92,177 @@ def _own_name(x: Any) -> str:
     return name.replace(f"{__package__}.", "torch.", 1) if name.startswith(f"{__package__}.") else name
 
 
-def _relocate(map_location: Any, location: str, memory: Any) -> None:
-    """Check that a storage may come to the CPU."""
-    if isinstance(map_location, dict):
-        location = map_location.get(location, location)
-    elif callable(map_location):
-        map_location(UntypedStorage._over(memory), location)
-        return
-    elif map_location is not None:
-        location = str(map_location)
-    if location.startswith("cuda"):
-        raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are "
-            "running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your "
-            "storages to the CPU."
-        )
+def _trusting(pickle_module: Any, options: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    """The unpickler of a module such as pickle, that reads PyTorch's names as the library's and runs what it is told."""
+
+    class Unpickler(pickle_module.Unpickler):  # type: ignore[name-defined, misc]
+        storages: Any = None
+
+        def persistent_load(self, pid: Any) -> Any:
+            return self.storages.load(pid)
+
+        def find_class(self, module: str, name: str) -> Any:
+            found = place(module, name)
+            if found is not None:
+                return found
+            if module.split(".")[0] != "torch":
+                return super().find_class(module, name)  # which knows Python 2's names too
+            found = importlib.import_module(__package__ + module.removeprefix("torch"))
+            for part in name.split("."):
+                found = getattr(found, part)
+            return found
+
+    def make(file: Any, storages: Any) -> Any:
+        made = Unpickler(file, **options)
+        made.storages = storages
+        return made
+
+    return make
 
 
-def _not_allowed(text: str) -> str:
-    return (
-        "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps "
-        "only if you trust the source of the checkpoint\033[0m. \n"
-        "\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from "
-        "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can "
-        "result in arbitrary code execution. Do it only if you got the file from a trusted source.\n"
-        "\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following "
-        "error message.\n"
-        f"\tWeightsUnpickler error: {text}\n\n"
-        "Check the documentation of torch.load to learn more about types accepted by default with weights_only "
-        "https://pytorch.org/docs/stable/generated/torch.load.html."
+# ------------------------------------------------------------------ archives
+
+
+class _Archive:
+    """A zip archive, by the names of its records without their common first part."""
+
+    def __init__(self, file: Any, memory: Any = None) -> None:
+        try:
+            self.zip = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, ValueError):
+            short = file.seek(0, os.SEEK_END) < 22  # which the end of an archive takes
+            what = "not a ZIP archive" if short else "failed finding central directory"
+            raise _corrupted(f" reading zip archive: {what}") from None
+        names = self.zip.namelist()
+        self.root = names[0].split("/")[0] if names else ""
+        self.names = set(names)
+        self.memory = memory  # the whole file, where it is mapped
+
+    def __contains__(self, name: str) -> bool:
+        return f"{self.root}/{name}" in self.names
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self.zip.read(f"{self.root}/{name}")
+        except KeyError:
+            raise _corrupted(f" locating file {name}: file not found") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as e:
+            raise _corrupted(f" reading file {name}: {e}") from None
+
+    def record(self, name: str) -> Any:
+        """The bytes of a record as an array that can be written to."""
+        if self.memory is not None and name in self:
+            info = self.zip.getinfo(f"{self.root}/{name}")
+            if info.compress_type == zipfile.ZIP_STORED:
+                at = info.header_offset
+                header = bytes(self.memory[at : at + 30])
+                at += 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+                if at + info.file_size <= len(self.memory):
+                    return np.frombuffer(self.memory, np.uint8, info.file_size, at)
+        return np.frombuffer(bytearray(self.read(name)), np.uint8)
+
+
+def _corrupted(what: str) -> RuntimeError:
+    return RuntimeError(
+        f"PytorchStreamReader failed{what}. This is an internal miniz error. If you are seeing "
+        "this error, there is a high likelihood that your checkpoint file is corrupted. This can happen if the "
+        "checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
     )
+
+
+class _Storages:
+    """The storages of an archive being read: persistent ids name them."""
+
+    def __init__(self, archive: _Archive, restore: Callable[[Any, str], Any], swap: bool) -> None:
+        self.archive, self.restore, self.swap = archive, restore, swap
+        self.storages: dict[str, Any] = {}
+
+    def load(self, pid: Any) -> Any:
+        word, kind, key, location, n = pid
+        if word != "storage":
+            raise RuntimeError(f"Unknown typename for persistent_load, expected 'storage' but got '{word}'")
+        d = kind if isinstance(kind, dtypes.dtype) else dtypes.uint8
+        if key not in self.storages:
+            size = n * d.itemsize
+            memory = np.zeros(size, np.uint8) if settings.skip else self.archive.record(f"data/{key}")
+            if memory.size != size:
+                raise RuntimeError(
+                    f"record size ({memory.size} bytes) does not match expected size ({size} bytes = {size} elements "
+                    "* 1 bytes/element) for dtype Byte"
+                )
+            if self.swap:
+                swap_bytes(memory, d)
+            self.storages[key] = self.restore(UntypedStorage._over(memory), location)
+        return TypedStorage(wrap_storage=self.storages[key], dtype=d)
+
+
+def _foreign_bytes(archive: _Archive) -> bool:
+    """Whether the numbers of the file are of the other byte order."""
+    if "byteorder" in archive:
+        order = archive.read("byteorder")
+        if order not in (b"little", b"big"):
+            raise ValueError(f"Unknown endianness type: {order.decode(errors='replace')}")
+        return order.decode() != sys.byteorder
+    told = settings.endianness
+    return told not in (None, LoadEndianness.NATIVE) and told.name.lower() != sys.byteorder
+
+
+def _load_archive(archive: _Archive, unpickler: Callable[..., Any], restore: Any, weights_only: bool) -> Any:
+    if "constants.pkl" in archive:
+        raise RuntimeError(
+            "this file is a TorchScript archive, which holds compiled code: tidu does not read it"
+        )
+    if "version" not in archive and ".data/version" not in archive:
+        raise RuntimeError(
+            'Expected hasRecord("version") to be true, but got false.  (Could this error message be improved?  If so, '
+            "please report an enhancement request to PyTorch.)"
+        )
+    version = archive.read("version" if "version" in archive else ".data/version").strip()
+    if not version.isdigit() or int(version) > _NEWEST:
+        raise RuntimeError(
+            "[enforce fail at inline_container.cc:230] . Attempted to read a PyTorch file with version "
+            f"{version.decode(errors='replace')}, but the maximum supported version for reading is {_NEWEST}. The "
+            "version of your PyTorch installation may be too old, please upgrade PyTorch to latest version to mitigate "
+            "this issue."
+        )
+    storages = _Storages(archive, restore, _foreign_bytes(archive))
+    return unpickler(io.BytesIO(archive.read("data.pkl")), storages).load()
+
+
+# ------------------------------------------------------------------ load
+
+_YES = ("1", "y", "yes", "true")
+
+
+def _whether_weights_only(given: bool | None, pickle_module: Any) -> bool:
+    """The argument of `load`, its default, and what the environment says of either."""
+    force, forbid = (os.getenv(f"TORCH_FORCE_{name}WEIGHTS_ONLY_LOAD", "0") in _YES for name in ("", "NO_"))
+    if force and forbid:
+        raise RuntimeError(
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both "
+            "were set."
+        )
+    if force:
+        return True
+    if given is None and forbid:
+        warnings.warn(
+            "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
+            "explicitly passed to `torch.load`, forcing weights_only=False.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return False
+    return (pickle_module is None) if given is None else bool(given)
+
+
+def _check_seekable(f: Any) -> None:
+    try:
+        f.seek(f.tell())
+    except (io.UnsupportedOperation, AttributeError) as e:
+        raise type(e)(
+            f"{e}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like "
+            "io.BytesIO and try to load from it instead."
+        ) from None
 
 
 def load(
@@ -225,58 +273,70 @@ def load(
 
     Args:
         f: a path, or a file open for reading bytes, with seek.
-        map_location: where storages are to go: the CPU, whatever it says.
+        map_location: where storages are to go: a device, a dict from the file's locations to others, or a function of
+            a storage and its location. All that there is here is the CPU.
+        pickle_module: a module like pickle, to read with where `weights_only` is False.
         weights_only: take nothing but tensors, numbers, strings and containers of them (the default), so that a file
             cannot run code. False for files from a source that you trust.
+        mmap: map the file into memory, so that what is not used is not read. What is written to the tensors does not
+            reach the file.
+        pickle_load_args: arguments of the unpickler, where `weights_only` is False.
 
     Raises:
         pickle.UnpicklingError: `weights_only`, and there is something else in the file.
-        RuntimeError: no such file format.
+        RuntimeError: no such file format; a file that is cut short or damaged; something that is not built here.
+        ValueError: `mmap`, and `f` is no path.
     """
-    opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else None
-    file = f if opened is None else opened
-    try:
-        start = file.tell()
-        magic = file.read(4)
-        file.seek(start)
-        if magic[:2] == b"PK":
-            return _load_zip(file, map_location, weights_only is not False)
-        if not magic:
-            raise EOFError("Ran out of input")
-        raise RuntimeError("Invalid magic number; corrupt file?")
-    finally:
-        if opened is not None:
-            opened.close()
-
-
-def _load_zip(file: Any, map_location: Any, weights_only: bool) -> Any:
-    try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, ValueError):
-        raise _corrupted("not a ZIP archive") from None
-    with archive:
-        root = archive.namelist()[0].split("/")[0] if archive.namelist() else ""
-
-        def read(name: str) -> bytes:
-            try:
-                return archive.read(f"{root}/{name}")
-            except KeyError:
-                raise _corrupted(f"file not found: {root}/{name}") from None
-            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as e:
-                raise _corrupted(f"{name}: {e}") from None
-
-        kind = _SafeUnpickler if weights_only else _Unpickler
-        try:
-            return kind(io.BytesIO(read("data.pkl")), _Storages(read, map_location)).load()
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, EOFError) as e:
-            if not weights_only:
-                raise
-            raise pickle.UnpicklingError(_not_allowed(f"{type(e).__name__}: {e}")) from e
-
-
-def _corrupted(what: str) -> RuntimeError:
-    return RuntimeError(
-        f"PytorchStreamReader failed reading zip archive: {what}. This is an internal miniz error. If you are seeing "
-        "this error, there is a high likelihood that your checkpoint file is corrupted. This can happen if the "
-        "checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
+    safe = _whether_weights_only(weights_only, pickle_module)
+    if safe and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    if mmap is None:
+        mmap = False
+    path = isinstance(f, (str, os.PathLike))
+    if mmap and not path:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if safe and pickle_load_args:
+        warnings.warn("pickle_load_args only works if `weights_only=False`.", UserWarning, stacklevel=2)
+        if set(pickle_load_args) - {"encoding"}:
+            odd = min(set(pickle_load_args) - {"encoding"})
+            raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument {odd!r}")
+    unpickler = (
+        _SafeUnpickler
+        if safe
+        else _trusting(pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
     )
+    restore = restorer(map_location)
+    if path:
+        with open(f, "rb") as file:
+            return _load(file, f, unpickler, restore, safe, mmap)
+    _check_seekable(f)
+    return _load(f, f, unpickler, restore, safe, False)
+
+
+def _load(file: Any, f: Any, unpickler: Any, restore: Any, safe: bool, mapped: bool) -> Any:
+    start = file.tell()
+    magic = file.read(4)
+    file.seek(start)
+    try:
+        if magic == b"PK\x03\x04":
+            archive = _Archive(file, _mapped(f) if mapped else None)
+            with archive.zip:
+                return _load_archive(archive, unpickler, restore, safe)
+        if mapped:
+            raise RuntimeError(
+                "mmap can only be used with files saved with `torch.save("
+                f"{f}, _use_new_zipfile_serialization=True), please torch.save your checkpoint with this option in "
+                "order to use mmap."
+            )
+        plain = (lambda g: _SafeUnpickler(g, None).load()) if safe else pickle.load
+        return load_legacy(file, unpickler, restore, plain)
+    except _Refused as e:
+        raise pickle.UnpicklingError(_in_context(str(e))) from None
+    except (EOFError, IndexError, KeyError, TypeError, ValueError, AttributeError, struct.error) as e:
+        raise explain(e, "this file is cut short, damaged, or no checkpoint") if safe else e
+
+
+def _mapped(path: Any) -> Any:
+    shared = settings.mmap == mmap_.MAP_SHARED
+    with open(path, "r+b" if shared else "rb") as file:
+        return mmap_.mmap(file.fileno(), 0, access=mmap_.ACCESS_WRITE if shared else mmap_.ACCESS_COPY)

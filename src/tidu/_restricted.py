@@ -31,6 +31,26 @@ def _encode(text: Any, encoding: Any = "latin1") -> bytes:
 _PYTHON["_codecs", "encode"] = _encode  # type: ignore[assignment]
 
 
+_BLOCKED = ("sys", "os", "posix", "nt")
+# What a pickle may order and weights have no use for: instances of old classes, the extension registry, buffers.
+_REFUSED = frozenset(
+    code[0]
+    for code in (
+        pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER
+    )
+)  # fmt: skip
+
+
+class _Orders(dict[int, Any]):
+    """What to do by the bytes of a pickle; a byte that is no order, or none that is followed, is refused."""
+
+    def __missing__(self, code: int) -> Any:
+        def refuse(unpickler: Any) -> None:
+            raise unpickler.refuse(f"Unsupported operand {code}")
+
+        return refuse
+
+
 class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
     """Loads a pickle, given what may be named.
 
@@ -63,9 +83,11 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
             return self.names[key]
         if key in _PYTHON:
             return _PYTHON[key]
-        full = f"{module}.{name}"
-        if full in self.safe:
-            return self.safe[full]
+        full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
+        if f"{module}.{name}" in self.safe:
+            return self.safe[f"{module}.{name}"]
+        if module.split(".")[0] in _BLOCKED:
+            raise self.refuse(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
         raise self.refuse(
             f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
             f"`torch.serialization.add_safe_globals([{full}])` or the "
@@ -73,34 +95,37 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
             "this class/function."
         )
 
-    def _check(self, fn: Any) -> None:
+    def _check(self, fn: Any, doing: str) -> None:
         if id(fn) not in self.callable:
-            raise self.refuse(f"Trying to call or instantiate {fn!r}, which is not allowed")
+            raise self.refuse(f"Trying to {doing} {fn}")
 
     def load_reduce(self) -> None:
         args = self.stack.pop()  # type: ignore[attr-defined]
         fn = self.stack[-1]  # type: ignore[attr-defined]
-        self._check(fn)
+        self._check(fn, "call reduce for unrecognized function")
         self.stack[-1] = fn(*args)  # type: ignore[attr-defined]
 
     def load_newobj(self) -> None:
         args = self.stack.pop()  # type: ignore[attr-defined]
         cls = self.stack.pop()  # type: ignore[attr-defined]
-        self._check(cls)
+        self._check(cls, "create new object for unrecognized class")
         self.append(cls.__new__(cls, *args))  # type: ignore[attr-defined]
 
     def load_newobj_ex(self) -> None:
         kwargs = self.stack.pop()  # type: ignore[attr-defined]
         args = self.stack.pop()  # type: ignore[attr-defined]
         cls = self.stack.pop()  # type: ignore[attr-defined]
-        self._check(cls)
+        self._check(cls, "create new object for unrecognized class")
         self.append(cls.__new__(cls, *args, **kwargs))  # type: ignore[attr-defined]
 
     def load_build(self) -> None:
         state = self.stack.pop()  # type: ignore[attr-defined]
         x = self.stack[-1]  # type: ignore[attr-defined]
         if not isinstance(x, self.stateful):
-            raise self.refuse(f"Can only build Tensor, Parameter, OrderedDict or dict objects, but got {type(x)}")
+            raise self.refuse(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
+                f"{type(x)}"
+            )
         if hasattr(type(x), "__setstate__") and type(x) is not OrderedDict:
             x.__setstate__(state)  # type: ignore[attr-defined]
         elif isinstance(state, dict):
@@ -108,16 +133,10 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
         else:
             raise self.refuse(f"Unsupported state of type {type(state)}")
 
-    def refused(self) -> None:
-        raise self.refuse("Unsupported operand: the pickle asks for something that weights have no use for")
-
-    dispatch = {
-        **pickle._Unpickler.dispatch,  # type: ignore[attr-defined]
+    dispatch = _Orders({
+        **{k: v for k, v in pickle._Unpickler.dispatch.items() if k not in _REFUSED},  # type: ignore[attr-defined]
         pickle.REDUCE[0]: load_reduce,  # type: ignore[dict-item]
         pickle.NEWOBJ[0]: load_newobj,  # type: ignore[dict-item]
         pickle.NEWOBJ_EX[0]: load_newobj_ex,  # type: ignore[dict-item]
         pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
-        **dict.fromkeys([pickle.INST[0], pickle.OBJ[0], pickle.EXT1[0], pickle.EXT2[0], pickle.EXT4[0]], refused),  # type: ignore[arg-type]
-        pickle.NEXT_BUFFER[0]: refused,  # type: ignore[dict-item]
-        pickle.READONLY_BUFFER[0]: refused,  # type: ignore[dict-item]
-    }
+    })  # fmt: skip

@@ -105,20 +105,45 @@ __all__ = [
     "transforms", "utils",
 ]  # fmt: skip
 
-# PyTorch has a module for each distribution
-_ALIASES = {
-    combined: "independent mixture_same_family transformed_distribution",
-    continuous: "cauchy chi2 exponential fishersnedecor gamma laplace normal studentT uniform",
-    counts: "binomial multinomial negative_binomial",
-    discrete: "bernoulli categorical geometric one_hot_categorical poisson",
-    distribution: "exp_family",
-    matrices: "lkj_cholesky wishart",
-    multivariate: "beta dirichlet lowrank_multivariate_normal multivariate_normal",
-    relaxed: "continuous_bernoulli relaxed_bernoulli relaxed_categorical von_mises",
-    tails: "generalized_pareto",
-    transformed: "gumbel half_cauchy half_normal inverse_gamma kumaraswamy log_normal logistic_normal pareto weibull",
-}
-for _module, _names in _ALIASES.items():
-    for _name in _names.split():
-        _sys.modules[f"{__name__}.{_name}"] = globals()[_name] = _module
-del _module, _names, _name
+# PyTorch has a module for each distribution, by which files know the classes.
+_PLACES = {
+    combined: {
+        "independent": "Independent", "mixture_same_family": "MixtureSameFamily",
+        "transformed_distribution": "TransformedDistribution",
+    },
+    continuous: {
+        "cauchy": "Cauchy", "chi2": "Chi2", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor",
+        "gamma": "Gamma", "laplace": "Laplace", "normal": "Normal", "studentT": "StudentT", "uniform": "Uniform",
+    },
+    counts: {"binomial": "Binomial", "multinomial": "Multinomial", "negative_binomial": "NegativeBinomial"},
+    discrete: {
+        "bernoulli": "Bernoulli", "categorical": "Categorical", "geometric": "Geometric",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "poisson": "Poisson",
+    },
+    distribution: {"exp_family": "ExponentialFamily"},
+    matrices: {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
+    multivariate: {
+        "beta": "Beta", "dirichlet": "Dirichlet", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+        "multivariate_normal": "MultivariateNormal",
+    },
+    relaxed: {
+        "continuous_bernoulli": "ContinuousBernoulli",
+        "relaxed_bernoulli": "RelaxedBernoulli LogitRelaxedBernoulli",
+        "relaxed_categorical": "RelaxedOneHotCategorical ExpRelaxedCategorical", "von_mises": "VonMises",
+    },
+    tails: {"generalized_pareto": "GeneralizedPareto"},
+    transformed: {
+        "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
+        "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "log_normal": "LogNormal",
+        "logistic_normal": "LogisticNormal", "pareto": "Pareto", "weibull": "Weibull",
+    },
+}  # fmt: skip
+for _module, _files in _PLACES.items():
+    for _file, _classes in _files.items():
+        _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _module
+        for _class in _classes.split():
+            getattr(_module, _class).__module__ = f"{__name__}.{_file}"
+for _class in transforms.__all__:
+    if isinstance(getattr(transforms, _class), type):
+        getattr(transforms, _class).__module__ = transforms.__name__
+del _module, _files, _file, _classes, _class

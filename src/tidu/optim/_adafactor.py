@@ -100,3 +100,6 @@ class Adafactor(Optimizer):
 
 def _norm(a: Any) -> float:
     return float(np.sqrt(np.sum(a * a)))
+
+
+Adafactor.__module__ = __package__  # as it is known in files

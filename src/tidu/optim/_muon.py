@@ -104,3 +104,6 @@ class Muon(Optimizer):
                 a -= (lr * ratio) * update
                 p._v[0] += 1
         return loss
+
+
+Muon.__module__ = __package__  # as it is known in files

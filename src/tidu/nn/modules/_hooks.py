@@ -60,6 +60,9 @@ class _WrappedHook:
             self.module = weakref.ref(state["module"])
 
 
+_WrappedHook.__module__ = __name__.replace("_hooks", "module")  # as it is known in files
+
+
 def add(
     hooks: OrderedDict[int, Any], hook: Any, *marks: OrderedDict[int, bool], prepend: bool = False
 ) -> RemovableHandle:

@@ -68,3 +68,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             f"out_features={self.out_features}, bias={self.linear.bias is not None}, reduction={self.reduction}, "
             f"ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}"
         )
+
+
+LinearCrossEntropyLoss.__module__ = __name__.replace("linear_cross_entropy", "loss")  # as they are known in files
+LinearCrossEntropyOptions.__module__ = __name__ + "_options"

@@ -359,3 +359,13 @@ class CTCLoss(_Loss):
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LinearCrossEntropyLoss":  # PyTorch has it here
+        from .linear_cross_entropy import LinearCrossEntropyLoss
+
+        return LinearCrossEntropyLoss
+    from ...missing import missing_name
+
+    raise missing_name(__name__, name)

@@ -19,6 +19,7 @@ from ._hooks import (
     _global_forward_pre_hooks,
     _global_module_registration_hooks,
     _global_parameter_registration_hooks,
+    _WrappedHook,
     add,
     call_with_hooks,
     register_module_backward_hook,

@@ -94,6 +94,14 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing to do on the CPU. Source: torch.nn.RNNBase.flatten_parameters."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state as PyTorch's modules have it, which read their weights from a list."""
+        names = self._flat_weights_names
+        return {**super().__getstate__(), "_flat_weights_names": names, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({k: v for k, v in state.items() if not k.startswith("_flat_weight")})
+
     @property
     def _flat_weights_names(self) -> list[str]:
         return [name for names in self._all_weights for name in names]

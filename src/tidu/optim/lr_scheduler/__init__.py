@@ -22,3 +22,7 @@ __all__ = [
     "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
     "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR", "_LRScheduler",
 ]  # fmt: skip
+
+for _name in __all__[1:]:
+    globals()[_name].__module__ = __name__  # as it is known in files
+del _name
