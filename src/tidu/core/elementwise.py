@@ -470,13 +470,14 @@ def binary(
             n._hooks = None
             n.edges = (input if ex is True else ex, other if ey is True else ey)
             n.shapes = None if number or a.shape == b.shape else (a.shape, b.shape)
+            n.x_version = input._v[0]
             n.x = input if (x_for_x and ex is not None) or (x_for_y and ey is not None) else None
             if number:
                 n.y = b if y_for_x else None
-                n.versions = (input._v[0], None)
+                n.y_version = None
             else:
                 n.y = other if (y_for_x and ex is not None) or (y_for_y and ey is not None) else None
-                n.versions = (input._v[0], other._v[0])
+                n.y_version = other._v[0]
                 if n.y is not None and other._v.__class__ is not list:
                     check_savable(other)
             if n.x is not None and input._v.__class__ is not list:

@@ -108,23 +108,24 @@ class PassNode(UnaryNode):
 class BinaryNode(Node):
     """The node of the hot path: two inputs, real floating point. `shapes` is None where nothing was broadcast."""
 
-    __slots__ = ("cell", "out", "shapes", "versions", "x", "y")
+    # Two numbers rather than a tuple of them: each object that lives is one more for the garbage collector to visit.
+    __slots__ = ("cell", "out", "shapes", "x", "x_version", "y", "y_version")
     pull_x: Callable[..., Any]
     pull_y: Callable[..., Any]
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        versions = self.versions
-        if versions is None:
+        version = self.x_version
+        if version is None:
             raise freed(self)
         x, y, out = self.x, self.y, self.out
         if x is not None:
-            if x._v[0] != versions[0]:
-                raise modified(self, x, x._v, versions[0])
+            if x._v[0] != version:
+                raise modified(self, x, x._v, version)
             if raw:
                 x = x._a
-        if y is not None and versions[1] is not None:
-            if y._v[0] != versions[1]:
-                raise modified(self, y, y._v, versions[1])
+        if y is not None and (version := self.y_version) is not None:  # None for a number
+            if y._v[0] != version:
+                raise modified(self, y, y._v, version)
             if raw:
                 y = y._a
         if out is not None:
@@ -155,7 +156,11 @@ class BinaryNode(Node):
 
     def release(self) -> None:
         if self.x is not None or self.y is not None or self.out is not None:
-            self.x = self.y = self.out = self.versions = None
+            self.x = self.y = self.out = self.x_version = None
+
+    @property
+    def version(self) -> int | None:
+        return self.x_version
 
     def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
         for v in (self.x, self.y):

@@ -142,7 +142,7 @@ def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndar
         return False
     if n.x is not None:
         n.x = shadow(x, copy=True)
-        n.versions = (0, n.versions[1])
+        n.x_version = 0
     np.copyto(a, y._a)
     x._v[0] += 1
     x._node = n

@@ -45,30 +45,33 @@ def linear(
 class ProductNode(Node):
     """The node of a bilinear op on its hot path: each factor kept for the other's cotangent."""
 
-    __slots__ = ("columns", "versions", "x", "y")
+    __slots__ = ("columns", "x", "x_version", "y", "y_version")
     left: Rule
     right: Rule
     right_columns: Rule
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        versions = self.versions
-        if versions is None:
+        if self.x_version is None:
             raise freed(self)
         x, y = self.x, self.y
         ex, ey = edges
         cx = cy = None
         if ex is not None:
-            if y._v[0] != versions[1]:
-                raise modified(self, y, y._v, versions[1])
+            if y._v[0] != self.y_version:
+                raise modified(self, y, y._v, self.y_version)
             cx = self.left(g, y._a if raw else y)
         if ey is not None:
-            if x._v[0] != versions[0]:
-                raise modified(self, x, x._v, versions[0])
+            if x._v[0] != self.x_version:
+                raise modified(self, x, x._v, self.x_version)
             cy = self.right_columns(g, x._a) if raw and self.columns else self.right(g, x._a if raw else x)
         return cx, cy
 
     def release(self) -> None:
-        self.x = self.y = self.versions = None
+        self.x = self.y = self.x_version = None
+
+    @property
+    def version(self) -> int | None:
+        return self.x_version
 
     def saved_arrays(self) -> Iterator[Any]:
         yield from (v._a for v in (self.x, self.y) if v is not None)
@@ -123,7 +126,8 @@ def bilinear(
         n.seq = next_seq()
         n._hooks = None
         n.edges = (x if ex is True else ex, y if ey is True else ey)
-        n.versions = (x._v[0], y._v[0])
+        n.x_version = x._v[0]
+        n.y_version = y._v[0]
         n.x = n.y = None
         n.columns = ey is not None and not q.flags.c_contiguous
         if ex is not None:
