@@ -351,3 +351,46 @@ def test_low_rank_approximations_find_the_rank(center: bool) -> None:
     assert close((u * s) @ v.mT, a - a.mean(0) if center else a) and float(s[2]) < 1e-8
     u, s, v = torch.svd_lowrank(a.mT, 3, M=a.mT.mean(0))
     assert close((u * s) @ v.mT, a.mT - a.mT.mean(0))
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("n", [1, 5, 33])
+def test_triangular_systems_leave_their_inputs_alone(upper: bool, left: bool, n: int) -> None:
+    torch.manual_seed(0)
+    for lead in ((), (3,), (2, 2)):
+        for a in (torch.randn(*lead, n, n), torch.randn(*lead, n, n).mT):
+            a = a + 2 * n * torch.eye(n)
+            for b in (torch.randn(*lead, n, n), torch.randn(*lead, n, n).mT):
+                before = b.clone()
+                x = torch.linalg.solve_triangular(a, b, upper=upper, left=left)
+                half = a.triu() if upper else a.tril()
+                assert torch.allclose(half @ x if left else x @ half, b, atol=1e-4)
+                assert torch.equal(b, before)
+    shared = torch.eye(n) * 2
+    b = torch.randn(4, 2, n, 3)
+    assert torch.equal(torch.linalg.solve_triangular(shared, b, upper=upper), b / 2)
+
+
+def test_a_batch_shared_out_between_the_threads_gives_the_same_bits() -> None:
+    torch.manual_seed(0)
+    a = torch.randn(2, 120, 9, 9, dtype=torch.float64)
+    h = a @ a.mT + torch.eye(9)
+    calls = (
+        torch.linalg.inv, torch.linalg.eigh, torch.linalg.svd, torch.linalg.qr, lambda x: torch.linalg.solve(x, a)
+    )  # fmt: skip
+    threads = torch.get_num_threads()
+    try:
+        results = []
+        for n in (1, 2, 3):
+            torch.set_num_threads(n)
+            results.append([call(h) for call in calls])
+    finally:
+        torch.set_num_threads(threads)
+    for other in results[1:]:
+        for x, y in zip(results[0], other, strict=True):
+            pairs = zip(x, y, strict=True) if isinstance(x, tuple) else [(x, y)]
+            assert all(torch.equal(u, v) for u, v in pairs)
+    h[1, 100] = 0
+    with pytest.raises(torch.linalg.LinAlgError, match="Batch element 220"):
+        torch.linalg.inv(h)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..arrays.pool import look_for_blas, one_blas_thread
+from ..arrays.pool import get_num_threads, look_for_blas, one_blas_thread, parallel
 from ..core.batch import is_batched, materialize, rule
 from ..core.dispatch import Special
 from ..core.elementwise import conj
@@ -170,10 +171,43 @@ def each(fn: Any, shape: Sequence[int], outs: Sequence[Any], *arrays: Any) -> No
 
     It returns what goes into `outs`, in order.
     """
+    count, k = math.prod(shape), len(shape)
+    flat = [a.reshape(count, *a.shape[k:]) for a in arrays]
+    places = [o.reshape(count, *o.shape[k:]) for o in outs]
     with few_threads(arrays[0]):
-        for i in np.ndindex(*shape):
-            for o, r in zip(outs, fn(*[a[i] for a in arrays]), strict=True):
+        for i, matrices in enumerate(zip(*flat, strict=True)):
+            for o, r in zip(places, fn(*matrices), strict=True):
                 o[i] = r
+
+
+_LONG = 250.0  # microseconds, from which threads are worth waking
+
+
+def over_batch(fn: Callable[..., Any], cost: float, *arrays: Any) -> Any:
+    """`fn(*arrays)` for stacks of matrices, of which each takes NumPy about `cost` microseconds; where they are many,
+    the threads share the stack."""
+    first = arrays[0]
+    lead, threads = first.shape[:-2], get_num_threads()
+    count = math.prod(lead)
+    with few_threads(first):
+        if (
+            threads < 2 or count * cost < _LONG or count < threads or max(first.shape[-2:]) > _SMALL
+            or any(a.shape[:-2] != lead for a in arrays)
+        ):  # fmt: skip
+            return fn(*arrays)
+        flat = [a.reshape(count, *a.shape[-2:]) for a in arrays]
+        step = -(-count // threads)
+        parts: list[Any] = [None] * -(-count // step)
+
+        def piece(i: int) -> None:
+            parts[i] = fn(*[a[i * step : (i + 1) * step] for a in flat])
+
+        parallel(piece, len(parts))
+
+    def whole(pieces: Any) -> Any:
+        return np.concatenate(pieces).reshape(*lead, *pieces[0].shape[1:])
+
+    return tuple(map(whole, zip(*parts, strict=True))) if isinstance(parts[0], tuple) else whole(parts)
 
 
 def columns(a: Any) -> Any:

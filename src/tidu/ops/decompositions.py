@@ -28,6 +28,7 @@ from ._linalg import (
     is_complex,
     like,
     numbers,
+    over_batch,
     real,
     times_columns,
     times_rows,
@@ -74,10 +75,10 @@ def _qr_forward(A: Any, mode: str = "reduced") -> Any:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     check_kernel(A, "geqrf_cpu")
-    with few_threads(A):
-        if mode == "r":
-            return np.empty((0,), A.dtype), columns(np.linalg.qr(A, "r"))
-        q, r = np.linalg.qr(A, mode)
+    cost = 0.03 * A.shape[-1] * A.shape[-2]
+    if mode == "r":
+        return np.empty((0,), A.dtype), columns(over_batch(lambda a: np.linalg.qr(a, "r"), cost, A))
+    q, r = over_batch(lambda a: np.linalg.qr(a, mode), cost, A)
     return columns(q), columns(r)
 
 
@@ -170,12 +171,11 @@ def _svd_forward(A: Any, full_matrices: bool, compute_uv: bool) -> Any:
         zeros = np.zeros((*lead, k), real_dtype)
         return _eyes(A, m, m if full_matrices else k), zeros, _eyes(A, n if full_matrices else k, n)
     try:
-        with few_threads(A):
-            if not compute_uv:
-                s = np.linalg.svd(A, compute_uv=False)
-                u = vh = np.empty((0, 0), A.dtype)
-            else:
-                u, s, vh = np.linalg.svd(A, full_matrices)
+        if not compute_uv:
+            s = over_batch(lambda a: np.linalg.svd(a, compute_uv=False), 0.04 * m * n, A)
+            u = vh = np.empty((0, 0), A.dtype)
+        else:
+            u, s, vh = over_batch(lambda a: np.linalg.svd(a, full_matrices), 0.12 * m * n, A)
     except np.linalg.LinAlgError as error:
         if not np.isfinite(A).all():
             raise _svd_error(A) from None
@@ -359,11 +359,11 @@ def _eigh_forward(A: Any, UPLO: str, compute_v: bool) -> Any:
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     check_kernel(A, "linalg_eigh_cpu")
     try:
-        with few_threads(A):
-            if compute_v:
-                w, v = np.linalg.eigh(A, UPLO)
-            else:
-                w, v = np.linalg.eigvalsh(A, UPLO), np.empty((0,), A.dtype)
+        cost = 0.08 * A.shape[-1] ** 2
+        if compute_v:
+            w, v = over_batch(lambda a: np.linalg.eigh(a, UPLO), cost, A)
+        else:
+            w, v = over_batch(lambda a: np.linalg.eigvalsh(a, UPLO), cost / 2, A), np.empty((0,), A.dtype)
     except np.linalg.LinAlgError:
         w = np.full(A.shape[:-1], np.nan)
         v = A

@@ -49,18 +49,13 @@ def factorize(a: Any) -> tuple[Any, Any, Any]:
     """LU packed in one matrix, LAPACK's pivots (from 1), and its codes."""
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
     k = min(m, n)
-    lu = np.empty(a.shape, a.dtype)
+    lu = np.array(a.mT, order="C")  # by columns: each is factorized where it lies
     pivots, info = np.zeros((*lead, k), INT32), np.zeros(lead, INT32)
-    if not k:
-        return columns(lu), pivots, info
-    getrf = lapack("getrf", a)
-
-    def one(x: Any) -> Any:
-        f, p, code = getrf(x)
-        return f, p + 1, code
-
-    each(one, lead, (lu, pivots, info), a)
-    return columns(lu), pivots, info
+    if k:
+        getrf = lapack("getrf", a)
+        each(lambda x: getrf(x.T, overwrite_a=1)[1:], lead, (pivots, info), lu)
+        pivots += 1
+    return lu.mT, pivots, info
 
 
 def permutation(pivots: Any, m: int) -> Any:

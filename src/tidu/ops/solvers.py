@@ -33,6 +33,7 @@ from ._linalg import (
     lapack,
     like,
     numbers,
+    over_batch,
     raise_for,
     real,
     times_columns,
@@ -56,8 +57,7 @@ def invert(a: Any) -> tuple[Any, Any]:
     """The inverses of matrices, laid out by columns, and LAPACK's codes."""
     info = np.zeros(a.shape[:-2], INT32)
     try:
-        with few_threads(a):
-            return np.linalg.inv(a.mT).mT, info
+        return over_batch(np.linalg.inv, 0.015 * a.shape[-1] ** 2, a.mT).mT, info
     except np.linalg.LinAlgError:
         pass
     out = np.empty_like(a, order="C")
@@ -148,11 +148,12 @@ def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool, api: str) -> Any:
     check_kernel(A, "lu_cpu")
     info = np.zeros(lead, INT32)
     try:
-        with few_threads(A):
-            if left:
-                x = columns(np.linalg.solve(A, b)) if not vector else np.linalg.solve(A, b)
-            else:
-                x = np.linalg.solve(A.mT, b.mT).mT
+        cost = 0.007 * A.shape[-1] ** 2
+        if left:
+            x = over_batch(np.linalg.solve, cost, A, b)
+            x = x if vector else columns(x)
+        else:
+            x = over_batch(np.linalg.solve, cost, A.mT, b.mT).mT
     except np.linalg.LinAlgError:
         x, info = _solve_each(A, b, left, lead)
     x = x.reshape((*lead, *x.shape[-2:])) if x.ndim != len(lead) + 2 else x
