@@ -333,7 +333,9 @@ def _load(file: Any, f: Any, unpickler: Any, restore: Any, safe: bool, mapped: b
     except _Refused as e:
         raise pickle.UnpicklingError(_in_context(str(e))) from None
     except (EOFError, IndexError, KeyError, TypeError, ValueError, AttributeError, struct.error) as e:
-        raise explain(e, "this file is cut short, damaged, or no checkpoint") if safe else e
+        if safe:
+            explain(e, "this file is cut short, damaged, or no checkpoint")
+        raise
 
 
 def _mapped(path: Any) -> Any:

@@ -71,7 +71,7 @@ def _warn_of_scalars() -> None:
 
 
 def _float(self: Any) -> float:
-    if self.requires_grad:
+    if self.requires_grad and state.grad:
         _warn_of_scalars()
     return float(_real(self, "double"))
 

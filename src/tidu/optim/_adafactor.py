@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, tensor_of
+from ..dtypes import finfo
 from ._arrays import _step_dtype, _zeros_like, number
 from .optimizer import Optimizer, ParamsT
 
@@ -77,7 +78,7 @@ class Adafactor(Optimizer):
         g = -g if group["maximize"] else g
         eps1, eps2 = group["eps"]
         if eps1 is None:
-            eps1 = float(np.finfo(a.dtype).eps)
+            eps1 = finfo(p.dtype).eps
         entry["step"]._a += 1
         step, lr = float(entry["step"]._a), number(group["lr"])
         weight = step ** group["beta2_decay"]

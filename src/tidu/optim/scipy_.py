@@ -82,7 +82,7 @@ def minimize(
     def value_and_gradient(x: Any) -> tuple[float, Any]:
         out = value_of(x)
         gradients = grad(out, flat.params, allow_unused=True)
-        return float(out), flat.join(gradients)
+        return out.item(), flat.join(gradients)
 
     def hessian_times(x: Any, v: Any) -> Any:
         out = value_of(x)
@@ -102,7 +102,7 @@ def minimize(
         more["hessp"] = hessian_times
     by_value = method in _NO_GRADIENT
     result = optimize.minimize(
-        (lambda x: float(value_of(x))) if by_value else value_and_gradient, flat.get(), jac=None if by_value else True,
+        (lambda x: float(value_of(x).detach())) if by_value else value_and_gradient, flat.get(), jac=None if by_value else True,
         method=method, bounds=bounds, constraints=constraints, tol=tol, options=options, callback=callback, **more,
     )  # fmt: skip
     with no_grad():
