@@ -137,7 +137,7 @@ def test_an_overriding_class_sees_the_public_function():
 
     x = Seeing([1.0, 2.0])
     assert type(tidu.exp(x)) is Seeing
-    assert seen == [(tidu.exp, (Seeing,), 1, {})]
+    assert seen == [(tidu.exp, (Seeing,), 1, None)]
 
 
 def test_no_implementation():
@@ -177,7 +177,7 @@ def test_a_mode_sees_ops_and_leaves_nothing_behind():
         assert y.shape == ()
         y.backward()
     x + 1
-    assert seen == ["mul", "sum"]
+    assert seen == ["mul", "sum", "__get__", "backward"]
     assert x.grad.tolist() == [2, 2]
 
 

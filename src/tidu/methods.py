@@ -12,7 +12,7 @@ from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
 from .core.inplace import inplace
 from .core.levels import alive
-from .core.subclass import PUBLIC
+from .core.subclass import FACES, PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .ops._arguments import guarded
 from .ops.index import LAZY
@@ -82,10 +82,13 @@ def _install(family: ModuleType) -> None:
 def later(name: str) -> Any:
     """A name of the face whose family has not been imported yet."""
     _install(ops.family(LATER.pop(name)))
+    if FACES.refresh is not None:
+        FACES.refresh()
     return FACE[name]
 
 
 PUBLIC.later = later
+
 
 
 def read_only(name: str) -> Callable[[Any, Any], None]:
@@ -102,6 +105,8 @@ def _method_later(family: str, name: str) -> Any:
 
     def method(self: Any, *args: Any, **kw: Any) -> Any:
         _install(ops.family(family))
+        if FACES.refresh is not None:
+            FACES.refresh()
         return getattr(self, name)(*args, **kw)
 
     method.__name__ = name
@@ -126,6 +131,9 @@ for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requ
     setattr(Tensor, _fn.__name__, _fn)
 Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
+for _name, _fn in vars(Tensor).items():
+    if _name[:2] == "__" and type(_fn) is type(_repr) and _fn.__name__ not in vars(Tensor):
+        _fn.__name__ = _name
 for _name, _property in list(vars(Tensor).items()):
     if isinstance(_property, property) and _property.fset is None:
         setattr(Tensor, _name, _property.setter(read_only(_name)))

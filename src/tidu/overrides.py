@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from .core.modes import state
 from .core.subclass import (
+    FACES,
     PUBLIC,
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,  # noqa: F401  programs import it from here
@@ -20,7 +24,8 @@ from .core.tensor import Tensor
 
 __all__ = [
     "BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass", "TorchFunctionMode",
-    "enable_reentrant_dispatch", "get_overridable_functions", "handle_torch_function", "has_torch_function",
+    "enable_reentrant_dispatch", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+    "handle_torch_function", "has_torch_function",
     "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property",
     "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
@@ -41,7 +46,7 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether one of the arguments, or a mode, overrides functions. Source: torch.overrides.has_torch_function."""
-    if state.function_modes and state.torch_function_modes:
+    if state.face_modes and state.torch_function_modes:
         return True
     return state.torch_function and any(overrides(type(v)) for v in relevant_args)
 
@@ -102,7 +107,40 @@ def is_tensor_method_or_property(func: Any) -> bool:
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
     """The functions that subclasses see, by namespace. Source: torch.overrides.get_overridable_functions."""
-    return {Tensor: [f for f in vars(Tensor).values() if callable(f)], PUBLIC["exp"].__class__: list(PUBLIC.values())}
+    from importlib import import_module
+
+    from .faces import NAMESPACES, UNSEEN
+
+    def public(names: dict[str, Any]) -> list[Any]:
+        return [f for n, f in names.items() if isinstance(f, FunctionType) and n not in UNSEEN]
+
+    found: dict[Any, list[Any]] = {import_module(__package__): public(PUBLIC)}
+    for name in NAMESPACES:
+        module = import_module(f"{__package__}.{name}")
+        found[module] = public({n: f for n, f in vars(module).items() if n[0] != "_"})
+    found[Tensor] = public(dict(vars(Tensor)))
+    found[Tensor] += [f.__get__ for f in vars(Tensor).values() if isinstance(f, property)]
+    return found
+
+
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """For each function that may be overridden one of the same arguments that returns -1. Source:
+    torch.overrides.get_testing_overrides."""
+
+    def dummy(f: Any) -> Callable[..., Any]:
+        override: Any = lambda *args, **kw: -1  # noqa: E731
+        with contextlib.suppress(TypeError, ValueError):
+            override.__signature__ = inspect.signature(f)
+        return override  # type: ignore[no-any-return]
+
+    return {f: dummy(f) for functions in get_overridable_functions().values() for f in functions}
+
+
+def get_ignored_functions() -> set[Any]:
+    """The functions that cannot be overridden. Source: torch.overrides.get_ignored_functions."""
+    from .faces import UNSEEN
+
+    return {f for n in UNSEEN for f in (getattr(Tensor, n, None), PUBLIC.get(n)) if callable(f)}
 
 
 def resolve_name(f: Any) -> str | None:
@@ -116,9 +154,7 @@ def resolve_name(f: Any) -> str | None:
 
 
 class TorchFunctionMode:
-    """Within it `__torch_function__` of the mode sees every op. Source: torch.overrides.TorchFunctionMode.
-
-    Ops only: factories such as `torch.zeros`, and attributes, are not seen.
+    """Within it `__torch_function__` of the mode sees every public function. Source: torch.overrides.TorchFunctionMode.
 
     >>> import tidu as torch
     >>> class Log(torch.overrides.TorchFunctionMode):
@@ -127,6 +163,7 @@ class TorchFunctionMode:
     ...         return func(*args, **(kwargs or {}))
     >>> with Log():
     ...     y = torch.ones(2).exp()
+    ones
     exp
     """
 
@@ -134,11 +171,15 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
+        FACES.start()
         push_mode(self)
+        state.face_modes = (*state.face_modes, self)
         return self
 
     def __exit__(self, *exc: Any) -> None:
+        state.face_modes = state.face_modes[:-1]
         pop_mode()
+        FACES.stop()
 
     @classmethod
     def push(cls, *args: Any, **kw: Any) -> TorchFunctionMode:

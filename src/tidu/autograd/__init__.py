@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
+from ..core.subclass import FACES as _FACES
 from ..core.tensor import Tensor as _Tensor
 from .anomaly_mode import detect_anomaly, masked_zeros, set_debug, set_detect_anomaly
 from .backward import backward, grad, tensor_backward
@@ -12,6 +13,18 @@ from .function import Function
 from .variable import Variable
 
 _Tensor.backward = tensor_backward  # type: ignore[attr-defined]
+tensor_backward.__name__ = "backward"
+
+
+def _watch() -> None:
+    """Begin to watch public functions: what that takes is imported when it is first wanted."""
+    from .. import faces
+
+    _FACES.start, _FACES.stop = faces.start, faces.stop
+    faces.start()
+
+
+_FACES.start = _watch
 
 __all__ = [
     "Function",

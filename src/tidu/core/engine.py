@@ -78,15 +78,16 @@ class Run:
                 self.leaf_seen(edge)
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g  # type: ignore[misc]
-        was, overriding = set_record(self.create_graph), (state.torch_function, state.function_modes)
-        state.torch_function, state.function_modes = False, ()  # subclasses are plain tensors here
+        was = set_record(self.create_graph)
+        overriding = state.torch_function, state.function_modes, state.face_modes
+        state.torch_function, state.function_modes, state.face_modes = False, (), ()  # subclasses are plain tensors here
         outer, _running.run = _running.run, self
         try:
             self.walk(order)
         finally:
             _running.run = outer
             set_record(was)
-            state.torch_function, state.function_modes = overriding
+            state.torch_function, state.function_modes, state.face_modes = overriding
 
     def collect(self, roots: Sequence[Any]) -> list[Node]:
         """The reachable nodes, latest first; counts on the way how often each leaf is used."""

@@ -36,7 +36,8 @@ class _State(threading.local):
     forward_off: int | None = None  # the level of forward mode that is switched off
     interpreters: int = 0  # transforms at work (forward mode, vmap)
     torch_function: bool = True  # whether subclasses override functions
-    function_modes: tuple[Any, ...] = ()  # the TorchFunctionModes that are active,
+    function_modes: tuple[Any, ...] = ()  # the modes that see ops,
+    face_modes: tuple[Any, ...] = ()  # those that see public functions,
     torch_function_modes: bool = True  # and whether they are heeded
 
     def __init__(self) -> None:  # once a thread

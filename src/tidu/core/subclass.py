@@ -10,6 +10,7 @@ A class whose `__torch_function__` is `_disabled_torch_function_impl` (Parameter
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -56,7 +57,14 @@ def _default_impl(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any =
     if not all(issubclass(cls, t) for t in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
-        return convert(func(*args, **(kwargs or {})), cls)
+        result = func(*args, **(kwargs or {}))
+        return result if getattr(func, "__self__", None) in _as_they_are() else convert(result, cls)
+
+
+@functools.cache
+def _as_they_are() -> list[Any]:
+    """The attributes whose values stay of the class that they have."""
+    return [Tensor.__dict__["grad"], Tensor.__dict__["_base"]]
 
 
 def convert(result: Any, cls: Any) -> Any:
@@ -91,6 +99,8 @@ _hidden = {
 def _init_subclass(cls: Any, **kw: Any) -> None:
     super(Tensor, cls).__init_subclass__(**kw)
     if cls.__torch_function__ is not _disabled_torch_function_impl:
+        if getattr(cls.__torch_function__, "__func__", None) is not _default_impl:
+            watch_for_good()
         for name, shadow in _hidden.items():
             if name not in cls.__dict__:
                 setattr(cls, name, shadow)
@@ -98,6 +108,37 @@ def _init_subclass(cls: Any, **kw: Any) -> None:
 
 Tensor.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment]
 Tensor.__torch_function__ = classmethod(_default_impl)  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------ public functions
+
+
+class _Faces:
+    """The watch over public functions, see faces.py."""
+
+    start: Callable[[], None]
+    stop: Callable[[], None]
+    refresh: Callable[[], None] | None = None  # None: nobody watches
+    for_good = False
+
+
+FACES = _Faces()
+
+
+def watch_for_good() -> None:
+    """Watch public functions from now on: there is a class that overrides them."""
+    if not FACES.for_good:
+        FACES.for_good = True
+        FACES.start()
+
+
+def newly_overridden(values: Iterable[Any]) -> bool:
+    """Whether a value that is no tensor overrides functions, which are watched from then on."""
+    for v in values:
+        if not isinstance(v, (Tensor, type)) and overrides(v.__class__):
+            watch_for_good()
+            return True
+    return False
 
 
 # ------------------------------------------------------------------ function modes
@@ -151,15 +192,23 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
         cls = v.__class__
         if cls is Tensor or not overrides(cls) or any(type(f) is cls for f in found):
             continue
+        if not isinstance(v, Tensor):
+            watch_for_good()
         at = next((i for i, f in enumerate(found) if issubclass(cls, type(f))), len(found))
         found.insert(at, v)
     return found
 
 
-def call_overridden(func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
-    """Call `func` by the modes and classes that override it; TypeError if none of them will."""
+def call_overridden(
+    func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any, plain: bool = False, python: bool = False
+) -> Any:
+    """Call `func` by the modes and classes that override it; TypeError if none of them will. With `plain` tensors that
+    override nothing are among the types too; a function that PyTorch has in Python words its error differently."""
+    relevant = list(relevant)
     found = overloaded(relevant)
     types = tuple(type(v) for v in found)
+    if plain and any(v.__class__ is Tensor for v in relevant):
+        types += (Tensor,)
     if state.function_modes and state.torch_function_modes:
         mode = pop_mode()
         try:
@@ -172,6 +221,12 @@ def call_overridden(func: Callable[..., Any], relevant: Iterable[Any], args: Any
         result = type(v).__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
+    if python:
+        home = getattr(func, "__module__", "").replace(__package__.partition(".")[0], "torch")
+        raise TypeError(
+            f"no implementation found for '{home}.{func.__name__}' on types that implement __torch_function__: "
+            f"{[type(v) for v in found]}"
+        )
     word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
     lines = "".join(f"\n  - tensor subclass {t!r}" for t in types)
     raise TypeError(
@@ -188,12 +243,12 @@ class Override:
     def process(self, op: Any, args: tuple[Any, ...]) -> Any:
         public = _public(op)
         positional, kw = _presented(op, args)
-        return call_overridden(public, op.tensor_args(args), positional, kw)
+        return call_overridden(public, op.tensor_args(args), positional, kw or None)
 
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
         public = PUBLIC.get(op.name + "_") or _inplace_of(op)
         positional, kw = _presented(op, args)
-        return call_overridden(public, op.tensor_args(args), positional, kw)
+        return call_overridden(public, op.tensor_args(args), positional, kw or None)
 
 
 OVERRIDE = Override()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.parameters import missing
+from ..core.subclass import FACES, newly_overridden
 from ..core.tensor import Tensor
 from ..dtypes import dtype
 from ._make import word
@@ -51,6 +52,8 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
         try:
             return fn(*args, **kw)
         except (TypeError, AttributeError, ValueError):
+            if FACES.refresh is None and newly_overridden((*args, *kw.values())):
+                return call(*args, **kw)
             better = refusal(name, method, args, kw)
             if better is None:
                 raise
