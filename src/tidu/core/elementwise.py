@@ -109,7 +109,7 @@ class ElementwiseOp(Op):
                         wants = True
                 result = forward(*vals) if a.size <= BIG else blocked(forward, *vals)
             except (AttributeError, ValueError):
-                return general(args)
+                return self.on_arrays(args) if args[positions[0]].__class__ is ndarray else general(args)
             if wants and state.grad:
                 return self.record(args, result)
             return self.wrap(args, result)
@@ -136,6 +136,16 @@ class ElementwiseOp(Op):
         if wants and self.differentiable and state.grad:
             return self.record(args, result)
         return self.wrap(args, result)
+
+    def on_arrays(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        dt = args[self.positions[0]].dtype
+        if dt is F32 or dt is F64:
+            for i in self.positions:
+                if args[i].__class__ is not ndarray or args[i].dtype is not dt:
+                    break
+            else:
+                return self.forward(*args) if args[0].size <= BIG else blocked(self.forward, *args)
+        return self.general(args)
 
     def known_dtype(self, args: Sequence[Any]) -> Any:
         """The common dtype of plain tensors and numbers, remembered; None for any other arguments."""

@@ -39,7 +39,6 @@ from .tensor import Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
-_ARRAYS = {ndarray}
 REAL_OR_COMPLEX = "fcV"  # the kinds of NumPy dtypes that have gradients; V is bfloat16's
 REGISTRY: dict[str, Op] = {}
 Rule = Callable[..., Any]
@@ -220,10 +219,13 @@ class Op:
         n, forward = len(self.params), self.forward
         singles = tuple(p for p in self.positions if p not in self.lists)
         lists = tuple(self.lists)
+        first = singles[0] if singles else None
 
         def call(*args: Any, out: Any = None, **kw: Any) -> Any:
             if kw or len(args) != n:
                 args = self.bind(args, kw)
+            if first is not None and args[first].__class__ is ndarray:
+                return self.on_arrays(args, out)
             vals = list(args)
             wants = False
             try:
@@ -253,13 +255,20 @@ class Op:
         call.op = self  # type: ignore[attr-defined]
         return call
 
+    def on_arrays(self, args: tuple[Any, ...], out: Any = None) -> Any:
+        """The call for arrays: a rule running for numbers."""
+        if self.lists or out is not None:
+            return self.general(args, out)
+        for i in self.positions:
+            if args[i].__class__ is not ndarray and args[i] is not None:
+                return self.general(args)
+        return self.forward(*args)
+
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for every other kind of argument: lists, raw arrays, mixed dtypes, values of a transform."""
         from .dispatch import interpreter_of
 
         flat = list(self.tensor_args(args))
-        if flat and {v.__class__ for v in flat} == _ARRAYS:
-            return self.forward(*self.arrays(args))  # a rule running for numbers
         top = interpreter_of(flat)
         if top is not None:
             result = top.process(self, args)

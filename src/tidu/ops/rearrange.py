@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -247,14 +248,24 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 # ------------------------------------------------------------------ triangles
 
 
-def _triangle(name: str, keep: Any) -> Any:
+_SMALL_MASK = 1 << 14  # elements; attention asks for the same mask again and again
+
+
+def _mask(name: str, m: int, n: int, k: int) -> Any:
+    return np.tri(m, n, k, dtype=bool) if name == "tril" else ~np.tri(m, n, k - 1, dtype=bool)
+
+
+_small_mask = functools.lru_cache(16)(_mask)
+
+
+def _triangle(name: str) -> Any:
     def forward(input: Any, diagonal: int = 0) -> Any:
         if input.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         m, n = input.shape[-2:]
         offset = max(-m - 1, min(n + 1, diagonal))  # np.tri counts in C ints
-        out = np.zeros_like(input, order="C")
-        np.copyto(out, input, where=keep(m, n, offset))
+        out = np.zeros(input.shape, input.dtype)
+        np.copyto(out, input, where=(_small_mask if m * n <= _SMALL_MASK else _mask)(name, m, n, offset))
         return out
 
     side = "on and below" if name == "tril" else "on and above"
@@ -265,8 +276,7 @@ def _triangle(name: str, keep: Any) -> Any:
     return op
 
 
-tril = _triangle("tril", lambda m, n, k: np.tri(m, n, k, dtype=bool))
-triu = _triangle("triu", lambda m, n, k: ~np.tri(m, n, k - 1, dtype=bool))
+tril, triu = _triangle("tril"), _triangle("triu")
 method_tril_, method_triu_ = inplace(tril.op), inplace(triu.op)
 
 
