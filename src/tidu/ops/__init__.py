@@ -16,6 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 EAGER = (
     "arithmetic", "comparison", "complexes", "construct", "conversion", "creation", "dims", "export", "factories", "filling",
@@ -38,3 +39,12 @@ def names() -> list[str]:
 def families() -> list[ModuleType]:
     """The modules of all families, so that the registry holds every op."""
     return [family(name) for name in names()]
+
+
+def __getattr__(name: str) -> Any:
+    """torch.ops.aten, which few programs need."""
+    if name == "aten":
+        from ._aten import aten
+
+        return aten
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -127,6 +127,12 @@ LAZY = {
         "index_select",
         "",
     ),
+    "internal": (
+        "_native_batch_norm_legit _safe_softmax _softmax_backward_data _unsafe_masked_index "
+        "_unsafe_masked_index_put_accumulate",
+        "",
+        "",
+    ),
     "layer_norm": (
         "layer_norm native_layer_norm rms_norm",
         "",
@@ -245,6 +251,11 @@ LAZY = {
     "scatter_reduce": (
         "scatter_reduce",
         "scatter_reduce scatter_reduce_",
+        "",
+    ),
+    "segments": (
+        "segment_reduce",
+        "",
         "",
     ),
     "signal_windows": (

@@ -1,0 +1,59 @@
+"""torch.ops.aten: the functions under the names of PyTorch's operators."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import family
+
+_PREFIXES = {"linalg_": "linalg", "fft_": "fft", "special_": "special"}
+
+
+class Operator:
+    """A function, and its overloads, which are the function too: it looks at its arguments."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self.__name__ = self.__qualname__ = name
+        self._function = function
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        return self._function(*args, **kw)
+
+    def __getattr__(self, overload: str) -> Any:
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        return Operator(f"{self.__name__}.{overload}", self._function)
+
+    def __repr__(self) -> str:
+        return f"aten.{self.__name__}"
+
+
+def _function(name: str) -> Any:
+    """The function of an operator: an internal one, the library's, a method, or one of a namespace."""
+    internal = family("internal")
+    if name in internal.ATEN:
+        return getattr(internal, name)
+    root = sys.modules[__name__.partition(".")[0]]  # the library, which stands above and is there by now
+    for home in (root, root.Tensor, root.nn.functional):
+        found = getattr(home, name, None)
+        if callable(found):
+            return found
+    for prefix, space in _PREFIXES.items():
+        if name.startswith(prefix):
+            return getattr(getattr(root, space), name.removeprefix(prefix), None)
+    return None
+
+
+class _Operators(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        function = None if name.startswith("__") else _function(name)
+        if function is None:
+            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+        operator = Operator(name, function)
+        setattr(self, name, operator)
+        return operator
+
+
+aten = _Operators("torch.ops.aten", __doc__)

@@ -1,0 +1,174 @@
+"""Reductions over the segments of a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.op import Op
+from ..shapes import normalize_dim
+from .arithmetic import not_implemented, zeros
+
+__all__ = ["segment_reduce"]
+METHODS = ""
+
+_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_STARTS = {"sum": 0, "mean": 0, "prod": 1, "max": -np.inf, "min": np.inf}
+
+
+def _places(counts: Any, starts: Any, n: int) -> Any:
+    """Which elements of the dimension belong to a segment, and to which: rows, elements and segments."""
+    rows, segments = np.nonzero(counts)
+    sizes = counts[rows, segments]
+    rows, segments, first = (np.repeat(v, sizes) for v in (rows, segments, starts[rows, segments]))
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rows, first + within, segments
+
+
+def _segments(lengths: Any, offsets: Any) -> Any:
+    """The segments' lengths and starts, a row for each of the dimensions before."""
+    given = lengths if lengths is not None else offsets
+    table = given.astype(np.int64).reshape(-1, given.shape[-1] if given.size else 0)
+    if lengths is not None:
+        return table, np.cumsum(table, -1) - table
+    return np.diff(table), table[:, :-1]
+
+
+def _as_rows(a: Any, axis: int) -> Any:
+    """Dimensions before the axis, the axis, and dimensions after it."""
+    shape = a.shape
+    return a.reshape(int(np.prod(shape[:axis], dtype=np.int64)), shape[axis], -1)
+
+
+def _forward(data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any) -> Any:
+    wide = data.astype(np.float32) if data.dtype.itemsize == 2 else data
+    counts, starts = _segments(lengths, offsets)
+    x = _as_rows(wide, axis)
+    rows, at, segments = _places(counts, starts, x.shape[1])
+    start = _STARTS[reduce] if initial is None else initial
+    out = np.full((x.shape[0], counts.shape[1], x.shape[2]), start, wide.dtype)
+    _UFUNCS[reduce].at(out, (rows, segments), x[rows, at])
+    if reduce == "mean":
+        with np.errstate(all="ignore"):
+            empty = counts == 0
+            divided = out / counts[..., None].astype(out.dtype)
+            out = np.where(empty[..., None], out if initial is not None else np.nan, divided)
+    shape = (*data.shape[:axis], counts.shape[1], *data.shape[axis + 1 :])
+    return out.reshape(shape).astype(data.dtype)
+
+
+def _backward(
+    g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
+) -> Any:
+    counts, starts = _segments(lengths, offsets)
+    x, y, h = _as_rows(data, axis), _as_rows(out, axis), _as_rows(g, axis)
+    rows, at, segments = _places(counts, starts, x.shape[1])
+    grad = np.zeros_like(x)
+    part = h[rows, segments]
+    if reduce == "mean":
+        part = part / counts[rows, segments][:, None].astype(part.dtype)
+    elif reduce in ("max", "min"):
+        chosen = (x[rows, at] == y[rows, segments]) | np.isnan(x[rows, at])
+        shares = np.zeros(y.shape, np.int64)
+        np.add.at(shares, (rows, segments), chosen)
+        part = np.where(chosen, part / np.maximum(shares[rows, segments], 1).astype(part.dtype), 0)
+    elif reduce == "prod":
+        part = part * _product_of_others(x, y, rows, at, segments, counts, starts, initial)
+    grad[rows, at] = part
+    return grad.reshape(data.shape)
+
+
+def _product_of_others(
+    x: Any, y: Any, rows: Any, at: Any, segments: Any, counts: Any, starts: Any, initial: Any
+) -> Any:
+    """By division, and where that is none, by the product itself."""
+    own = x[rows, at]
+    with np.errstate(all="ignore"):
+        others = y[rows, segments] / own
+    for k in np.nonzero(((own == 0) | np.isnan(own)).any(-1))[0].tolist():
+        row, place, segment = rows[k], at[k], segments[k]
+        first = starts[row, segment]
+        around = x[row, first : first + counts[row, segment]]
+        rest = np.delete(around, place - first, 0).prod(0) * (1 if initial is None else initial)
+        others[k] = np.where((own[k] == 0) | np.isnan(own[k]), rest, others[k])
+    return others
+
+
+_segment_backward = Op(
+    "_segment_reduce_backward",
+    _backward,
+    vjp={"g": not_implemented("_segment_reduce_backward")},
+    tensors=("g", "out", "data", "lengths", "offsets"),
+    out_arg=False,
+    register=False,
+)
+_segment_reduce = Op(
+    "segment_reduce",
+    _forward,
+    vjp={
+        "data": lambda g, out, data, reduce, lengths, offsets, axis, initial: _segment_backward.call(
+            g, out, data, reduce, lengths, offsets, axis, initial
+        )
+    },
+    jvp={
+        "data": lambda t, out, data, reduce, lengths, offsets, axis, initial: _segment_reduce.call(
+            t * _segment_backward.call(zeros(out) + 1, out, data, reduce, lengths, offsets, axis, initial),
+            "sum", lengths, offsets, axis, 0,
+        )
+    },
+    tensors=("data", "lengths", "offsets"),
+    out_arg=False,
+)  # fmt: skip
+
+
+def segment_reduce(
+    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
+    unsafe: bool = False, initial: Any = None,
+) -> Any:  # fmt: skip
+    """The sum, mean, product, maximum or minimum of each segment of a dimension.
+
+    Args:
+        data: a floating tensor; reduce: sum, mean, prod, max or min; lengths: how long the segments are, along the last
+        of its dimensions, which is `axis` of the data; offsets: where they begin, and where the last one ends;
+        indices: not supported, in PyTorch either; unsafe: do not check the lengths; initial: what each segment starts
+        from.
+
+    Raises:
+        RuntimeError: without lengths and offsets, of negative lengths, and where they do not add up.
+
+    Source: torch.segment_reduce.
+
+    >>> import tidu as torch
+    >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", lengths=torch.tensor([1, 3]))
+    tensor([1., 9.])
+    """
+    if reduce not in _UFUNCS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    axis = normalize_dim(axis, data.ndim)
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    if lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    given, word = (lengths, "lengths") if lengths is not None else (offsets, "offsets")
+    if axis != given.ndim - 1:
+        raise RuntimeError(
+            f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}."
+        )
+    if lengths is not None and not unsafe:
+        if bool((lengths < 0).any()):
+            raise RuntimeError("lengths contains negative value!")
+        if bool((lengths.sum(-1) != data.shape[axis]).any()):
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) "
+                "when !unsafe."
+            )
+    if given.dtype.name not in ("int32", "int64"):
+        raise NotImplementedError(
+            f"\"_segment_reduce_{word}_cpu_kernel1\" not implemented for '{given.dtype.legacy}'"
+        )
+    if not data.dtype.is_floating_point:
+        raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{data.dtype.legacy}'")
+    return _segment_reduce.call(
+        data, reduce, lengths, None if lengths is not None else offsets, axis, initial
+    )
