@@ -22,16 +22,35 @@ def test_events():
         run()
     events = prof.function_events
     names = [e.name for e in events]
-    assert names[:4] == ["block", "aten::mm", "aten::mul", "aten::sum"]
+    assert names[:5] == ["aten::ones", "block", "aten::mm", "aten::mul", "aten::sum"]
     assert "SumBackward0" in names and "MulBackward0" in names
     assert "autograd::engine::evaluate_function: MulBackward0" in names
-    block, product = events[0], events[1]
+    block, product = events[1], events[2]
     assert product.cpu_parent is block and block.cpu_children == [product]
     assert product.input_shapes == [[4, 4], [4, 4]]
     assert 0 < product.cpu_time_total <= block.cpu_time_total
     assert block.self_cpu_time_total == pytest.approx(block.cpu_time_total - product.cpu_time_total)
     assert prof.self_cpu_time_total == pytest.approx(sum(e.cpu_time_total for e in events if e.cpu_parent is None))
-    assert "cpu_children=[2]" in repr(block)
+    assert "cpu_children=[3]" in repr(block)
+
+
+def test_functions_made_of_several_ops():
+    x, w, b = torch.ones(4, 3, requires_grad=True), torch.ones(5, 3), torch.ones(5)
+    with profiler.profile(record_shapes=True) as prof:
+        torch.nn.functional.linear(x, w, b)
+        x @ w.mT
+        torch.nn.Linear(3, 2)(x)
+    linear = [e for e in prof.function_events if e.name == "aten::linear"]
+    assert [[c.name for c in e.cpu_children] for e in linear] == [["aten::t", "aten::addmm"]] * 2
+    assert linear[0].input_shapes == [[4, 3], [5, 3], [5]]
+    (product,) = [e for e in prof.function_events if e.name == "aten::matmul"]
+    assert [c.name for c in product.cpu_children] == ["aten::mm"]
+    averages = {e.key: e for e in prof.key_averages()}
+    assert averages["aten::addmm"].count == averages["aten::linear"].count == 2
+    children = sum(c.cpu_time_total for e in linear for c in e.cpu_children)
+    assert averages["aten::linear"].self_cpu_time_total == pytest.approx(
+        averages["aten::linear"].cpu_time_total - children
+    )
 
 
 def test_gradients_are_the_same_and_nothing_stays_on():
@@ -53,18 +72,18 @@ def test_averages_and_table():
             torch.ones(n) * 2
             torch.ones(n).exp()
     averages = prof.key_averages()
-    assert {a.key: a.count for a in averages} == {"aten::mul": 3, "aten::exp": 3}
+    assert {a.key: a.count for a in averages} == {"aten::mul": 3, "aten::exp": 3, "aten::ones": 6}
     by_shape = prof.key_averages(group_by_input_shape=True)
     assert {(a.key, a.input_shapes): a.count for a in by_shape}[("aten::exp", "[[3]]")] == 2
-    text = averages.table(sort_by="cpu_time_total", row_limit=1)
+    text = averages.table(sort_by="count", row_limit=1)
     lines = text.splitlines()
     assert lines[0] == lines[2] == lines[4] and set(lines[0]) == {"-", " "}
     assert lines[1].split("  ")[-3:] != [] and "Self CPU %" in lines[1] and "# of Calls" in lines[1]
-    assert lines[3].split()[0].startswith("aten::") and lines[3].split()[-1] == "3"
+    assert lines[3].split()[0] == "aten::ones" and lines[3].split()[-1] == "6"
     assert lines[5].startswith("Self CPU time total: ")
     assert "Input Shapes" in by_shape.table()
     assert "# of Calls" in str(prof)
-    assert prof.total_average().count == 6 and "key=Total" in repr(prof.total_average())
+    assert prof.total_average().count == 12 and "key=Total" in repr(prof.total_average())
 
 
 def test_chrome_trace(tmp_path):
@@ -73,7 +92,7 @@ def test_chrome_trace(tmp_path):
     prof.export_chrome_trace(str(tmp_path / "trace.json"))
     trace = json.loads((tmp_path / "trace.json").read_text())
     events = trace["traceEvents"]
-    assert [e["name"] for e in events][:2] == ["block", "aten::mm"]
+    assert [e["name"] for e in events][:2] == ["aten::ones", "block"]
     assert all(e["ph"] == "X" and e["dur"] >= 0 and e["tid"] == threading.get_ident() for e in events)
     assert events[0]["ts"] <= events[1]["ts"]
 
@@ -96,7 +115,7 @@ def test_use():
     f()
     with profiler.profile() as outer, profiler.profile() as inner:
         f()
-    assert [e.name for e in inner.function_events] == ["named", "aten::add"]
+    assert [e.name for e in inner.function_events] == ["named", "aten::ones", "aten::add"]
     assert "named" in [e.name for e in outer.function_events]
 
 
@@ -125,5 +144,5 @@ def test_steps(tmp_path):
         with torch.profiler.record_function("mine"):
             torch.ones(2).exp()
     (file,) = (tmp_path / "logs").iterdir()
-    assert [e["name"] for e in json.loads(file.read_text())["traceEvents"]] == ["mine", "aten::exp"]
-    assert [e.name for e in prof.events()] == ["mine", "aten::exp"]
+    assert [e["name"] for e in json.loads(file.read_text())["traceEvents"]] == ["mine", "aten::ones", "aten::exp"]
+    assert [e.name for e in prof.events()] == ["mine", "aten::ones", "aten::exp"]

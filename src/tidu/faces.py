@@ -18,9 +18,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from . import autograd
+from .autograd.profiler import RENAMED
 from .core.modes import state
-from .core.subclass import _hidden as HIDDEN
 from .core.subclass import FACES, PUBLIC, call_overridden, overrides
+from .core.subclass import _hidden as HIDDEN
 from .core.tensor import Tensor
 from .methods import FACE
 
@@ -56,6 +57,12 @@ IN_PYTHON = frozenset(
 )
 
 SPELLED = frozenset("grad backward norm cdist split __repr__".split())
+
+UNTIMED = frozenset(
+    "backward data_ptr dim element_size get_device is_complex is_contiguous is_floating_point is_inference is_signed "
+    "numel register_hook register_post_accumulate_grad_hook requires_grad_ retain_grad size storage storage_offset stride "
+    "untyped_storage is_grad_enabled is_inference_mode_enabled".split()
+)
 
 _seen: dict[Any, Face] = {}
 _watchers = 0
@@ -161,10 +168,15 @@ def _watch(fn: Any, shown: Any, event: str | None = None, functional: bool = Fal
         _seen[fn] = Face(fn, shown, event, functional)
 
 
+def _event(name: str) -> str | None:
+    """What a profiler calls a function; None if it leaves it out."""
+    return None if name[:2] == "__" or name in UNTIMED else "aten::" + RENAMED.get(name, name)
+
+
 def _watch_module(module: ModuleType, prefix: str) -> None:
     for name, fn in list(vars(module).items()):
         if name[0] != "_" and name not in UNSEEN and getattr(fn, "__module__", "").partition(".")[0] == __package__:
-            event = "aten::" + (name if name.startswith(prefix) else prefix + name)
+            event = _event(name if name.startswith(prefix) else prefix + name)
             _watch(fn, fn, event, functional=module.__name__.endswith("functional"))
 
 
@@ -178,7 +190,7 @@ def refresh() -> None:
         _watch(fn, fn)
     for name, fn in list(FACE.items()):
         if name not in UNSEEN:
-            _watch(fn, PUBLIC[name], "aten::" + name)
+            _watch(fn, PUBLIC[name], _event(name))
     for name, value in [*vars(Tensor).items(), *HIDDEN.items()]:
         if name in UNSEEN or name == "_a":
             continue
@@ -186,7 +198,7 @@ def refresh() -> None:
             _watch(value.fget, value.__get__)
         elif isinstance(value, FunctionType):
             called = OPERATORS.get(name, name)
-            _watch(value, getattr(Tensor, called, value), None if called[:2] == "__" else "aten::" + called)
+            _watch(value, getattr(Tensor, called, value), _event(called))
 
 
 def start() -> None:

@@ -49,7 +49,11 @@ def _ones_like(t: Tensor) -> Tensor:
     import numpy as np
 
     a = getattr(t, "_a", None)
-    return tensor_of(np.ones(a.shape, a.dtype)) if a is not None else t.new_ones(tuple(t.shape))  # type: ignore[attr-defined]
+    if a is not None:
+        return tensor_of(np.ones(a.shape, a.dtype))
+    from ..ops.factories import ones_like
+
+    return ones_like(t)  # type: ignore[no-any-return]
 
 
 def _make_grads(

@@ -1,7 +1,6 @@
 """How long ops take: a record of what ran, as a table or a Chrome trace. Source: torch.autograd.profiler.
 
-Ops are events of their own; a function made of several ops, such as `linear`, is seen as these. Backward passes are
-seen
+Public functions are events, and within them the functions and ops that they are made of. Backward passes are seen
 node by node. While a profiler runs, ops go a slower way; what it adds to each is about ten microseconds.
 """
 
@@ -15,9 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..core.dispatch import Special
 from ..core.modes import state
-from ..core.subclass import pop_mode, push_mode
-from ..core.tensor import Tensor
+from ..core.subclass import FACES, pop_mode, push_mode
+from ..core.tensor import Tensor, raw
 
 __all__ = [
     "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker", "profile", "record_function",
@@ -180,6 +180,10 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
+def _shape(t: Tensor) -> Sequence[int]:
+    return t.shape if isinstance(t, Special) else raw(t).shape  # an array's, for asking a tensor is an event itself
+
+
 class _Local(threading.local):
     open: tuple[FunctionEvent, ...] = ()  # the events that are running, the innermost last
 
@@ -198,12 +202,13 @@ class _Recorder:
 
     @contextlib.contextmanager
     def event(self, name: str, inputs: Sequence[Any] | None = None) -> Iterator[FunctionEvent]:
-        shapes = (
-            None
-            if inputs is None or not self.shapes
-            else [list(v.shape) if isinstance(v, Tensor) else [] for v in inputs]
-        )
+        shapes = None
+        if inputs is not None and self.shapes:
+            shapes = [list(_shape(v)) if isinstance(v, Tensor) else [] for v in inputs]
         outer = self.local.open
+        if inputs is not None and outer and outer[-1].name == name and not outer[-1].cpu_children:
+            yield outer[-1]  # a function's own op
+            return
         e = FunctionEvent(len(self.events) + 1, name, threading.get_ident(), self.now(), shapes)
         self.events.append(e)
         if outer:
@@ -217,10 +222,12 @@ class _Recorder:
             self.local.open = outer
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        with self.event("aten::" + getattr(func, "__name__", "op"), args):
+        name = getattr(func, "__name__", "op").partition(".")[0]
+        with self.event("aten::" + RENAMED.get(name, name), args):
             return func(*args, **(kwargs or {}))
 
 
+RENAMED = {"cast": "_to_copy", "cross_entropy": "cross_entropy_loss"}
 _active: list[_Recorder] = []
 
 
@@ -260,6 +267,7 @@ class profile:
         self.entered = True
         self._recorder = _Recorder(self.record_shapes)
         _active.append(self._recorder)
+        FACES.start()
         push_mode(self._recorder)
         self._was, state.timer = state.timer, self._recorder.event
         state.refresh()
@@ -269,6 +277,7 @@ class profile:
         if not self.enabled:
             return
         pop_mode()
+        FACES.stop()
         state.timer = self._was
         state.refresh()
         _active.remove(self._recorder)
