@@ -1,7 +1,7 @@
 """Train a classifier on handwritten digits: 1797 scans of 8x8 pixels that scikit-learn ships.
 
 A network with one hidden layer, cross-entropy, and stochastic gradient descent with momentum, written out
-with tensors so that every step can be seen. Needs scikit-learn and tqdm (`pip install 'tidu[examples]'`).
+with tensors so that every step can be seen. Needs scikit-learn (`pip install 'tidu[examples]'`).
 
     tidu run examples/digits.py --epochs 30     # or python, with PyTorch
 """
@@ -10,8 +10,8 @@ import argparse
 
 import torch
 import torch.nn.functional as F
+from _show import curve, progress
 from sklearn.datasets import load_digits
-from tqdm import tqdm
 
 
 def load(test_size):
@@ -50,6 +50,7 @@ def main():
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--momentum", type=float, default=0.9)
+    parser.add_argument("--plot", metavar="FILE", help="draw the learning curve into a picture")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
@@ -60,7 +61,8 @@ def main():
     print(f"accuracy before training: {accuracy(network, *test):.1%}")
 
     velocities = [torch.zeros_like(p) for p in network.parameters]
-    bar = tqdm(range(args.epochs), desc="training", unit="epoch")
+    bar = progress(range(args.epochs), desc="training", unit="epoch")
+    losses = []
     for _ in bar:
         for batch in torch.randperm(len(labels)).split(args.batch):
             loss = F.cross_entropy(network(pixels[batch]), labels[batch])
@@ -71,7 +73,8 @@ def main():
                 for p, v in zip(network.parameters, velocities):
                     v.mul_(args.momentum).add_(p.grad)
                     p -= args.lr * v
-        bar.set_postfix(loss=f"{loss.item():.4f}")
+        losses.append(loss.item())
+        bar.set_postfix(loss=f"{losses[-1]:.4f}")
 
     print(f"accuracy after training:  {accuracy(network, *test):.1%}")
 
@@ -81,6 +84,7 @@ def main():
     confusion = torch.zeros(10, 10, dtype=torch.int64)
     confusion.index_put_((test[1], answers), torch.tensor(1), accumulate=True)
     print(confusion)
+    curve(args.plot, "A network of two layers learns digits", loss=losses)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,22 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
 RECIPES = Path(__file__).parent / "recipes"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES_OUTPUT = Path(__file__).parent / "examples_output"
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?")
 # The programs print four decimals of float32 arithmetic; the recipes are held to four digits of every loss, and more.
 TOLERANCE = {PROGRAMS: (2e-4, 2e-4), RECIPES: (5e-5, 2e-6)}
 
 
+# The examples that train for long: a short training of each, whose losses are compared as those of the recipes.
+SHORT_TRAINING = {
+    "cart_pole": "--episodes 20 --every 1", "char_gpt": "--steps 21 --every 1", "digits_cnn": "--epochs 1 --every 2",
+    "gaussian_process": "--steps 40 --every 2", "vae": "--epochs 1 --every 1",
+}  # fmt: skip
+
+
 def names(folder: Path) -> list[str]:
-    return sorted(path.stem for path in folder.glob("*.py"))
+    return sorted(path.stem for path in folder.glob("[!_]*.py"))
 
 
 def recorded(name: str, folder: Path = PROGRAMS) -> str:
@@ -31,6 +40,22 @@ def run(name: str, *command: str, folder: Path = PROGRAMS) -> str:
     done = subprocess.run(call, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
+
+
+def example(name: str, *command: str, more: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """An example's run, a short one of those that train for long."""
+    options = [*SHORT_TRAINING.get(name, "").split(), *(more or [])]
+    call = [sys.executable, *command, str(EXAMPLES / f"{name}.py"), *options]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+def example_differences(name: str, got: str) -> list[str]:
+    want = (EXAMPLES_OUTPUT / f"{name}.txt").read_text()
+    if name in SHORT_TRAINING:
+        return differences(got, want, RECIPES)
+    return [] if got == want else [f"got\n{got}\nwant\n{want}"]
 
 
 def differences(got: str, want: str, folder: Path = PROGRAMS) -> list[str]:
@@ -63,3 +88,6 @@ if __name__ == "__main__":
         for name in names(folder):
             if not sys.argv[1:] or name in sys.argv[1:]:
                 (folder / "recorded" / f"{name}.txt").write_text(run(name, folder=folder))
+    for name in names(EXAMPLES):
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            (EXAMPLES_OUTPUT / f"{name}.txt").write_text(example(name).stdout)

@@ -14,7 +14,7 @@ usage: tidu COMMAND ...
   run -m MODULE [ARGS...]  the same for a module,
   run -c CODE [ARGS...]    for code on the command line,
   run - [ARGS...]          and for code on standard input
-  demo [NAME...]           run the examples that come with tidu; demo --list names them
+  demo [NAME...]           run examples that come with tidu; demo --list names all of them
   bench [ARGS...]          compare speed with PyTorch (in a checkout of the source, with PyTorch installed)
   --version                print tidu's version and the PyTorch release it follows
 """
