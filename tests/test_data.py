@@ -10,8 +10,9 @@ import tidu as torch
 from tidu.utils import data
 
 
-def test_programs_print_what_they_print_on_pytorch():
-    recorded_programs.check("data")
+@pytest.mark.parametrize("program", ["data", "data_all"])
+def test_programs_print_what_they_print_on_pytorch(program):
+    recorded_programs.check(program)
 
 
 class Squares(data.Dataset):

@@ -102,6 +102,15 @@ def test_square_matrices(lead: tuple[int, ...], dtype: Any) -> None:
     assert close(torch.ormqr(reflectors, tau, b.mT.contiguous(), False, True), b.mT @ q.mH)
 
 
+def test_cholesky_of_a_nan_is_an_error() -> None:
+    for upper in (False, True):
+        bad = torch.eye(3).repeat(2, 1, 1)
+        bad[1, 1, 1] = float("nan")
+        with pytest.raises(L.LinAlgError, match="leading minor of order 2 is not positive-definite"):
+            L.cholesky(bad, upper=upper)
+        assert L.cholesky_ex(bad, upper=upper).info.tolist() == [0, 2]
+
+
 def test_ldl_with_blocks_of_two() -> None:
     a = torch.tensor([[0.0, 1, 2], [1, 0, 3], [2, 3, 1]], dtype=torch.float64)
     ld, pivots = L.ldl_factor(a)

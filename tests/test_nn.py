@@ -12,7 +12,13 @@ import tidu as torch
 from tidu import nn
 
 
-@pytest.mark.parametrize("program", ["modules", "layers", "linear_cross_entropy", "nn_utils", "averages_and_amp", "testing"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "modules", "module_hooks", "module_texts", "layers", "linear_cross_entropy", "nn_utils", "averages_and_amp",
+        "testing",
+    ],
+)  # fmt: skip
 def test_programs_print_what_they_print_on_pytorch(program):
     recorded_programs.check(program)
 

@@ -10,9 +10,14 @@ from collections import OrderedDict
 from pathlib import Path
 
 import pytest
+import recorded_programs
 
 import tidu as torch
 from tidu import nn
+
+def test_a_program_prints_what_it_prints_on_pytorch():
+    recorded_programs.check("saving")
+
 
 WRITTEN_BY_TORCH = Path(__file__).parent / "programs" / "written_by_torch.pt"
 

@@ -208,7 +208,7 @@ class MixtureSameFamily(Distribution):
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
         if not isinstance(component_distribution, Distribution):
-            raise ValueError("The Component distribution need to be an instance of torch.distributions.Distribution")
+            raise ValueError("The Component distribution needs to be an instance of torch.distributions.Distribution")
         ours, theirs = mixture_distribution.batch_shape, component_distribution.batch_shape
         for a, b in zip(reversed(ours), reversed(theirs[:-1]), strict=False):
             if a != 1 and b != 1 and a != b:

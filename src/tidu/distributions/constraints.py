@@ -220,11 +220,16 @@ class MixtureSameFamilyConstraint(Constraint):
     def check(self, value: Any) -> Any:
         # a dimension for the components, before those of an event
         ok = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
-        dims = ok.dim() - value.dim() + self.event_dim + 1
+        dims = ok.dim() - value.dim() + self.event_dim
         return ok.all(-1) if dims < 2 else ok.reshape(*ok.shape[:-dims], -1).all(-1)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_constraint!r})"
+
+
+def _check_dim(dim: int, value: Any) -> None:
+    if not -value.dim() <= dim < value.dim():
+        raise AssertionError(f"dim {dim} out of range for value with {value.dim()} dimensions")
 
 
 class _Cat(Constraint):
@@ -243,6 +248,7 @@ class _Cat(Constraint):
         return max(c.event_dim for c in self.cseq)
 
     def check(self, value: Any) -> Any:
+        _check_dim(self.dim, value)
         parts, at = [], 0
         for c, n in zip(self.cseq, self.lengths, strict=True):
             parts.append(c.check(value.narrow(self.dim, at, n)))
@@ -266,6 +272,7 @@ class _Stack(Constraint):
         return dim + 1 if self.dim + dim < 0 else dim
 
     def check(self, value: Any) -> Any:
+        _check_dim(self.dim, value)
         slices = [value.select(self.dim, i) for i in range(value.size(self.dim))]
         return joining.stack([c.check(v) for c, v in zip(self.cseq, slices, strict=False)], self.dim)
 

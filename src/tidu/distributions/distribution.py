@@ -8,6 +8,7 @@ from typing import Any
 from ..autograd import grad
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
+from ..naming import Shown
 from ..shapes import Size
 from . import constraints
 from .utils import as_size, lazy_property
@@ -125,7 +126,7 @@ class Distribution:
     @property
     def mode(self) -> Any:
         """The most probable value."""
-        raise NotImplementedError(f"{type(self)} does not implement mode")
+        raise NotImplementedError(f"{Shown.__repr__(type(self))} does not implement mode")  # type: ignore[arg-type]
 
     @property
     def variance(self) -> Any:

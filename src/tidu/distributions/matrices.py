@@ -156,6 +156,8 @@ class Wishart(ExponentialFamily):
         sample = self._bartlett(as_size(sample_shape))
         again = self.support.check(sample)
         again = again.amax(dims) if dims else again
+        if again.any():
+            warnings.warn("Singular sample detected.", stacklevel=2)
         for _ in range(tries if again.any() else 0):
             new = self._bartlett(again[again].shape)
             sample[again] = new

@@ -87,7 +87,7 @@ class _Half(_OfBase):
     def log_prob(self, value: Any) -> Any:
         self._checked(value)
         out = self.base_dist.log_prob(value) + math.log(2)
-        return out.masked_fill(value < 0, -math.inf)
+        return out.where(value >= 0, -math.inf)
 
     def cdf(self, value: Any) -> Any:
         self._checked(value)
@@ -236,11 +236,11 @@ class Pareto(_Own):
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
-        base, maps = self._make()
+        base, maps = self._make(validate_args)
         super().__init__(base, maps, validate_args=validate_args)
 
-    def _make(self) -> tuple[Any, list[Any]]:
-        return Exponential(self.alpha, validate_args=False), [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
+    def _make(self, validate_args: bool | None = False) -> tuple[Any, list[Any]]:
+        return Exponential(self.alpha, validate_args=validate_args), [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
 
     @property
     def mean(self) -> Any:

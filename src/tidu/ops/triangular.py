@@ -50,12 +50,23 @@ def factor(a: Any, upper: bool) -> tuple[Any, Any]:
     try:
         with few_threads(a):
             r = np.linalg.cholesky(H(a) if upper else a)
-        return (H(r) if upper else columns(r)), info
+        return (H(r) if upper else columns(r)), _with_nans(r, info)
     except np.linalg.LinAlgError:
         out = np.empty_like(a, order="C")
     potrf = lapack("potrf", a)
     each(lambda m: potrf(m, lower=not upper, clean=True), a.shape[:-2], (out, info), a)
-    return columns(out), info
+    return columns(out), _with_nans(out, info)
+
+
+def _with_nans(factor: Any, info: Any) -> Any:
+    """The codes, with those of matrices in which a NaN came to the diagonal, which not every LAPACK minds.
+
+    Below a NaN, and so in the last place, there are only NaNs.
+    """
+    if factor.shape[-1] == 0 or not np.isnan(factor[..., -1, -1]).any():
+        return info
+    nan = np.isnan(np.diagonal(factor, axis1=-2, axis2=-1))
+    return np.where((info == 0) & nan.any(-1), nan.argmax(-1) + 1, info).astype(INT32)
 
 
 def _cholesky_ex(A: Any, upper: bool, check_errors: bool, api: str) -> Any:

@@ -182,6 +182,7 @@ class DataLoader(Generic[T_co]):
             return _SingleProcessDataLoaderIter(self)
         from ._processes import _MultiProcessingDataLoaderIter
 
+        self._warn_of_many_workers()
         return _MultiProcessingDataLoaderIter(self)
 
     def __iter__(self) -> Any:
@@ -219,12 +220,10 @@ class DataLoader(Generic[T_co]):
         most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if self.num_workers and most is not None and self.num_workers > most:
             warnings.warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max "
-                "number of "
-                f"worker in current system is {most}, which is smaller than what this DataLoader is going to create. "
-                "Please be aware that excessive worker creation might get DataLoader running slow or even "
-                "freeze, lower "
-                "the worker number to avoid potential slowness/freeze if necessary.",
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {most}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
                 stacklevel=3,
             )
 

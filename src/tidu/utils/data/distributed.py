@@ -17,6 +17,8 @@ class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index, from `rank` on. Source: torch.utils.data.DistributedSampler.
 
     Args:
+        num_replicas: how many processes there are; those of `torch.distributed`'s group.
+        rank: which of them this is; its place in that group.
         shuffle: in an order that depends on `seed` and the epoch (see `set_epoch`).
         drop_last: leave out what does not divide evenly, instead of repeating some.
     """
@@ -25,8 +27,11 @@ class DistributedSampler(Sampler[int]):
         self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
         seed: int = 0, drop_last: bool = False,
     ) -> None:  # fmt: skip
-        num_replicas = 1 if num_replicas is None else num_replicas
-        rank = 0 if rank is None else rank
+        if num_replicas is None or rank is None:
+            from ... import distributed
+
+            num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
+            rank = distributed.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
