@@ -20,6 +20,8 @@ from .op import REGISTRY
 from .promote import result_type
 from .tensor import Tensor, new
 
+_tuple = tuple.__new__  # the sizes are known to be ints
+
 
 class CannotBatch(Exception):
     """A batch was asked for one value (`.item()`, `if x > 0`): vmap then runs the slices one by one."""
@@ -34,7 +36,10 @@ class Batched(Special):
 
     @property
     def shape(self) -> Size:
-        return Size(self.value.shape[1:])
+        v = self.value
+        if v.__class__ is Tensor:
+            return _tuple(Size, v._a.shape[1:])
+        return _tuple(Size, tuple(v.shape)[1:])
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -148,11 +153,10 @@ class Batched(Special):
         level = self.level
         if not alive(level):
             raise RuntimeError("a tensor made under vmap was used after vmap had returned: return it from the function")
-        if hasattr(op, "random"):
+        own = op.__dict__
+        rule = own["batch_rule"] if "batch_rule" in own else _look_up(op)
+        if rule is _random:
             return _random(op, args, level, self.size_of_batch)
-        rule = RULES.get(op.name) or _more_rules().get(op.name)
-        if rule is None and op.kind == "elementwise":
-            rule = _elementwise
         if rule is not None:
             got = rule(op, args, level)
             if got is not NotImplemented:
@@ -188,22 +192,26 @@ class Batched(Special):
         return x
 
 
-def _more_rules() -> dict[str, Any]:
-    """The rules, with those that are loaded when the first batch asks."""
-    from . import batch_rules  # noqa: F401
+def _look_up(op: Any) -> Any:
+    """How an op treats batches, None for slice by slice; kept with the op."""
+    from . import batch_rules  # noqa: F401  loaded when the first batch asks
 
-    return RULES
+    rule = _random if hasattr(op, "random") else RULES.get(op.name)
+    if rule is None and op.kind == "elementwise":
+        rule = _elementwise
+    op.batch_rule = rule
+    return rule
 
 
 def wrap(value: Any, level: int) -> Any:
     """A value with the batch dimension first, as a batch of this level; what belongs to a higher level stays
     outside."""
-    if isinstance(value, Special) and value.level > level:
+    if value.__class__ is not Tensor and isinstance(value, Special) and value.level > level:
         return value.rewrapped(level)
     b = new(Batched)
     b.value, b.level = value, level
     b._node = b._view = b._grad = b._extra = None
-    b._v = getattr(value, "_v", [0])
+    b._v = getattr(value, "_v", None) or [0]
     return b
 
 
@@ -216,6 +224,8 @@ def unwrap(v: Any, level: int) -> Any:
 
 
 def _wrap_all(op: Any, got: Any, level: int) -> Any:
+    if got.__class__ is Tensor:
+        return wrap(got, level)
     if isinstance(got, tuple):
         made = tuple(wrap(g, level) if isinstance(g, Tensor) else g for g in got)
         return made if op.result is None else op.result(*made)
@@ -392,12 +402,15 @@ def _dims_move_on(op: Any, args: Sequence[Any], level: int) -> Any:
         return NotImplemented
     full = list(args)
     full[0] = x.value
-    for i, name in enumerate(op.params):
-        if name in ("dim", "dims", "dim0", "dim1", "dim2", "dimension"):
-            d = args[i]
-            if d is None:
-                return NotImplemented
-            full[i] = shift(d, x.ndim) if isinstance(d, int) else tuple(shift(v, x.ndim) for v in d)
+    places = op.__dict__.get("dims_at")
+    if places is None:
+        names = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
+        places = op.dims_at = tuple(i for i, name in enumerate(op.params) if name in names)
+    for i in places:
+        d = args[i]
+        if d is None:
+            return NotImplemented
+        full[i] = shift(d, x.ndim) if isinstance(d, int) else tuple([shift(v, x.ndim) for v in d])
     return op.call(*full)
 
 
@@ -447,9 +460,11 @@ def _flip_matrix(op: Any, args: Sequence[Any], level: int) -> Any:
 @rule("view", "reshape_copy", "unsafe_view", "_unsafe_view")
 def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
     x, shape = args
-    known = -numel(shape) if -1 in shape else 1
-    full = tuple(x.numel() // (known or 1) if d == -1 else d for d in shape)
-    return x.value.reshape((x.value.shape[0], *full))
+    v = x.value
+    if -1 in shape:
+        known = -numel(shape)
+        shape = tuple(x.numel() // (known or 1) if d == -1 else d for d in shape)
+    return v.reshape((v.shape[0], *shape))
 
 
 @rule("expand")
@@ -535,7 +550,20 @@ def _join(op: Any, args: Sequence[Any], level: int) -> Any:
 # ------------------------------------------------------------------ products
 
 
-@rule("mm", "bmm")
+@rule("mm")
+def _product(op: Any, args: Sequence[Any], level: int) -> Any:
+    """One product, the batch laid out as rows, where the second factor is the same for all."""
+    a, b = args
+    x, y = unwrap(a, level), unwrap(b, level)
+    if not is_batched(a, level):
+        return x.matmul(y)
+    n, rows, k = x.shape
+    if is_batched(b, level):
+        return REGISTRY["bmm"].call(x, y) if k == y.shape[1] else x.matmul(y)
+    return REGISTRY["unsafe_view"].call(op.call(x.reshape((n * rows, k)), y), (n, rows, y.shape[1]))
+
+
+@rule("bmm")
 def _products(op: Any, args: Sequence[Any], level: int) -> Any:
     a, b = (_with_batch(v, level, v.ndim) for v in args)
     return a.matmul(b)

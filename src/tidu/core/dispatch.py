@@ -10,15 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from .modes import state
 from .subclass import OVERRIDE, _disabled_torch_function_impl, wants_override
 from .tensor import Tensor
+
+_SPECIAL: set[type] = set()  # the kinds
+_PLAIN = frozenset((Tensor, ndarray, int, float, bool, type(None)))  # what leaves the choice to others
 
 
 class Special(Tensor):
     """A value that is not a plain array; subclasses say how ops treat them."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **kw: Any) -> None:
+        super().__init_subclass__(**kw)
+        _SPECIAL.add(cls)
 
     __torch_function__ = _disabled_torch_function_impl
     level: int
@@ -30,6 +39,21 @@ class Special(Tensor):
     def numbers(self, what: str) -> Any:
         """The array behind it, for `what` reads numbers out of tensors (item, tolist, ...); raises where none is."""
         raise NotImplementedError
+
+
+def special_among(args: Sequence[Any], positions: Sequence[int]) -> Any:
+    """The special value that processes an op on `args`, where nothing but special and plain values are at `positions`;
+    else None, and `interpreter_of` shall say."""
+    top = None
+    for i in positions:
+        v = args[i]
+        cls = v.__class__
+        if cls in _SPECIAL:
+            if top is None or v.level > top.level:
+                top = v
+        elif cls not in _PLAIN:
+            return None
+    return None if state.function_modes else top
 
 
 def interpreter_of(values: Sequence[Any]) -> Any:

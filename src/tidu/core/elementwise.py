@@ -26,6 +26,7 @@ from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
+from .dispatch import special_among
 from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_by, reads_of
 from .errors import explain, invalid_combination
 from .modes import state
@@ -170,6 +171,10 @@ class ElementwiseOp(Op):
 
     def unusual(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for out=, raw arrays, NumPy's scalars, values of a transform."""
+        if out is None and self.complex_case is None:
+            top = special_among(args, self.positions)
+            if top is not None:
+                return top.process(self, args)
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
         if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):

@@ -211,13 +211,17 @@ def split(op: Op, args: Sequence[Any], level: int) -> tuple[list[Any], list[Any]
     """The arguments without this level, and the tangents of the tensor ones (None where there is none)."""
     primals = list(args)
     tangents: list[Any] = []
+    live = alive(level)
     for i in op.positions:
-        if i in op.lists:
+        v = args[i]
+        if v.__class__ is Dual and v.level == level:
+            primals[i] = v.primal
+            tangents.append(v.tangent if live else None)
+        elif i not in op.lists:
+            tangents.append(None)
+        else:
             primals[i] = [_primal(v, level) for v in args[i]]
             tangents.append([_tangent(v, level) for v in args[i]])
-        else:
-            primals[i] = _primal(args[i], level)
-            tangents.append(_tangent(args[i], level))
     return primals, tangents
 
 
@@ -245,8 +249,8 @@ def attach(op: Op, out: Any, tangent: Any, level: int) -> Any:
 
 def settle(tangent: Any, out: Tensor) -> Any:
     """A tangent in the dtype and shape of its primal."""
-    if tangent is None:
-        return None
+    if tangent is None or (tangent.dtype is out.dtype and tangent.shape == out.shape):
+        return tangent
     return expand_to(cast(tangent, out.dtype.np), tuple(out.shape))
 
 
@@ -276,10 +280,34 @@ def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> A
         return _call_rule(op, op.jvp, primals, out, dict(zip(op.tensors, tangents, strict=True)))
     total: Any = None
     for name, t in zip(op.tensors, tangents, strict=True):
-        if _present(t) and name in op.jvp:  # type: ignore[operator]
-            part = _call_rule(op, op.jvp[name], primals, out, {"": t})  # type: ignore[index]
+        if t is not None and name in op.jvp and _present(t):  # type: ignore[operator]
+            part = _reader(op, name)(primals, out, t)
             total = part if total is None else _plus(total, part)
     return total
+
+
+def _reader(op: Op, name: str) -> Any:
+    """An op's forward rule for one input as a function of the primals, the output, and the tangent; kept with the op."""
+    readers = op.__dict__.setdefault("jvp_readers", {})
+    rule = op.jvp[name]  # type: ignore[index]
+    found = readers.get(name)
+    if found is not None and found[0] is rule:
+        return found[1]
+    words = []
+    for p in names_of(rule):
+        if p == "t":
+            words.append("t")
+        elif p in op.params:
+            words.append(f"primals[{op.params.index(p)}]")
+        elif p.startswith("out"):
+            words.append(f"out[{int(p[3:])}]" if p[3:] else "out[0] if out.__class__ is tuple else out")
+        else:
+            base, _, what = p.rpartition("_")
+            x = f"primals[{op.params.index(base)}]"
+            words.append(f"tuple({x}.shape)" if what == "shape" else f"{x}.dtype.np")
+    reader = eval(f"lambda primals, out, t: rule({', '.join(words)})", {"rule": rule})
+    readers[name] = rule, reader
+    return reader
 
 
 def _present(t: Any) -> bool:

@@ -32,6 +32,7 @@ import numpy as np
 
 from .. import dtypes
 from .careful import Packed
+from .dispatch import interpreter_of, special_among
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
@@ -266,10 +267,10 @@ class Op:
 
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for every other kind of argument: lists, raw arrays, mixed dtypes, values of a transform."""
-        from .dispatch import interpreter_of
-
-        flat = list(self.tensor_args(args))
-        top = interpreter_of(flat)
+        top = None if self.lists else special_among(args, self.positions)
+        if top is None:
+            flat = list(self.tensor_args(args))
+            top = interpreter_of(flat)
         if top is not None:
             result = top.process(self, args)
             return result if out is None else self.write_out_values(result, out)

@@ -14,6 +14,7 @@ from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor
+from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, normalize_dim, numel
 from ._exact import c_word, exact_out
 from .arithmetic import mul
@@ -249,13 +250,10 @@ def _matmul(input: Any, other: Any) -> Any:
     return unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
 
 
-unsafe_view = Op(
-    "unsafe_view",
-    lambda input, shape: input.reshape(shape),
-    vjp={"input": lambda g, input_shape: reshape(g, input_shape)},
-    jvp="linear",
-    out_arg=False,
-).call
+unsafe_view = shaped_op(
+    "unsafe_view", lambda input, shape: input.reshape(shape), lambda g, whole, _: reshape(g, whole)
+)
+unsafe_view.op.out_arg = False  # type: ignore[attr-defined]
 
 
 def __matmul__(self: Tensor, other: Any) -> Any:
