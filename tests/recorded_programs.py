@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from python_repr import as_here
+
 PROGRAMS = Path(__file__).parent / "programs"
 RECIPES = Path(__file__).parent / "recipes"
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -31,7 +33,7 @@ def names(folder: Path) -> list[str]:
 
 
 def recorded(name: str, folder: Path = PROGRAMS) -> str:
-    return (folder / "recorded" / f"{name}.txt").read_text()
+    return as_here((folder / "recorded" / f"{name}.txt").read_text())
 
 
 def run(name: str, *command: str, folder: Path = PROGRAMS) -> str:

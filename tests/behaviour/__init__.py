@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from python_repr import as_here
+
 TOPICS = "engine views hooks function functional forward_mode func anomaly graph".split()
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -72,4 +74,5 @@ def text_of(program: Callable[[Any], None], torch: Any) -> str:
 
 def recorded(topic: str) -> dict[str, str]:
     """What PyTorch printed."""
-    return json.loads((RECORDED / f"{topic}.json").read_text())
+    texts = json.loads((RECORDED / f"{topic}.json").read_text())
+    return {name: as_here(text) for name, text in texts.items()}
