@@ -384,6 +384,24 @@ def walk(lib: Any, text: str, depth: int) -> Any:
     return one(value)
 
 
+OF_GRADIENTS = [
+    f"torch.autograd.grad({e}, a, torch.ones_like({e}).requires_grad_(), create_graph=True)[0]"
+    for e in (
+        "F.celu(a); F.cross_entropy(a, torch.tensor([0, 1])); F.elu(a); F.gelu(a); F.gelu(a, approximate='tanh'); "
+        "F.glu(a[:, :2]); F.hardshrink(a); F.hardswish(a); F.hardtanh(a); F.huber_loss(a, p); F.leaky_relu(a); "
+        "F.log_softmax(a, 1); F.logsigmoid(a); F.mse_loss(a, p); F.relu(a); F.selu(a); F.smooth_l1_loss(a, p); "
+        "F.softmax(a, 0); F.softplus(a); F.softshrink(a); F.threshold(a, 0.1, 0.0); a.sigmoid(); a.tanh()"
+    ).split("; ")
+]
+
+
+@pytest.mark.parametrize("text", OF_GRADIENTS)
+def test_graph_of_a_gradient(side: Side, text: str) -> None:
+    compare_or_show(
+        text, outcome(TORCH, lambda lib: walk(lib, text, 0)), lambda: outcome(side, lambda lib: walk(lib, text, 0))
+    )
+
+
 @pytest.mark.parametrize("text", EXPRESSIONS + PROGRAMS)
 def test_graph(side: Side, text: str) -> None:
     # the inner structure of gradients of gradients is nobody's business, beyond their top

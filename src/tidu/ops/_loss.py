@@ -17,6 +17,7 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.tensor import Tensor, live_node, new
+from ._noded import noded
 from ._refuse import refusal
 from .reduction import mean, sum
 
@@ -151,13 +152,15 @@ def pair_loss(
     kernel: str,
     extra: str = "",
     wide: bool = True,
+    recorded: str = "",
 ) -> Callable[..., Any]:
     """Declare a loss op(input, target, reduction[, extra]).
 
     `values(x, y[, extra])` are the elements before the reduction, `partial_x` and `partial_y` their derivatives,
     written
     over values; None for the second: minus the first; False:
-    no derivative. Half precision is computed in float32 if `wide`. Shapes broadcast.
+    no derivative. Half precision is computed in float32 if `wide`. Shapes broadcast. `recorded` names the one node that
+    a rule is where the backward pass is recorded.
     """
     tail = [extra] if extra else []
     refuse = refusal("bic", kernel)
@@ -208,6 +211,9 @@ def pair_loss(
         return reduced(t * p, reduction)
 
     reads = ["input", "target", "reduction", *tail]
+    if recorded:
+        pull_x = noded(recorded, signed(pull_x, ["g", *reads]), "g input target", pull_x)
+        pull_y = noded(recorded, signed(pull_y, ["g", *reads]), "g input target", pull_y)
     vjp: Any = {"input": signed(pull_x, ["g", *reads])}
     jvp: Any = {"input": signed(push_x, ["t", *reads])}
     if partial_y is not False:

@@ -23,6 +23,7 @@ from ..shapes import normalize_dim
 from ._generator import stream_of
 from ._half import widened
 from ._hot import as_op, fast, hot, in_blocks
+from ._noded import noded
 from ._refuse import refusal, refuse
 from ._sampler import sampler
 from .arithmetic import ZERO
@@ -82,6 +83,13 @@ def f_relu(input: Value, inplace: bool = False) -> Value:
     return relu_(input) if inplace else relu(input)
 
 
+def _recorded(
+    name: str, formula: Callable[..., Any], kernel: Callable[..., Any] | None = None, tensors: str = "g input"
+) -> Callable[..., Any]:
+    """`fast`, and one node where the backward pass is recorded."""
+    return fast(kernel, noded(name + "BackwardBackward0", formula, tensors, kernel))
+
+
 @widened
 def _leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     if 0 < negative_slope <= 1:
@@ -93,7 +101,11 @@ def _leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
 _leaky = hot(
     elementwise(
         "leaky_relu", _leaky_relu,
-        {"input": fast(None, lambda g, input, negative_slope: where(input > 0, g, g * negative_slope))},
+        {
+            "input": _recorded(
+                "LeakyRelu", lambda g, input, negative_slope: where(input > 0, g, g * negative_slope)
+            )
+        },
         policy=refuse("bic", "leaky_relu_cpu"),
     )
 )  # fmt: skip
@@ -182,7 +194,7 @@ def _threshold(input: Any, threshold: float, value: float) -> Any:
 
 def _threshold_op(name: str, node: str) -> Callable[..., Any]:
     return elementwise(
-        name, _threshold, {"input": fast(None, lambda g, input, threshold: where(input <= threshold, 0, g))},
+        name, _threshold, {"input": _recorded("Threshold", lambda g, input, threshold: where(input <= threshold, 0, g))},
         policy=refuse("bc", "threshold_cpu"), node=node,
     )  # fmt: skip
 
@@ -214,7 +226,7 @@ def _elu_rule(g: Any, input: Any, alpha: float, scale: float, input_scale: float
 
 
 _ELU = refuse("bic", "elu_cpu")
-_elu_op = hot(elementwise("elu", _elu, {"input": fast(None, _elu_rule)}, policy=_ELU))
+_elu_op = hot(elementwise("elu", _elu, {"input": _recorded("Elu", _elu_rule)}, policy=_ELU))
 
 
 def _elu_written(g: Value, out: Value, alpha: float, scale: float, input_scale: float) -> Value:
@@ -272,7 +284,7 @@ def _celu(input: Any, alpha: float = 1.0) -> Any:
 
 celu = hot(
     elementwise(
-        "celu", _celu, {"input": fast(None, lambda g, input, alpha: _elu_rule(g, input, alpha, 1, 1 / alpha))},
+        "celu", _celu, {"input": _recorded("Elu", lambda g, input, alpha: _elu_rule(g, input, alpha, 1, 1 / alpha))},
         policy=_ELU,
     )
 )  # fmt: skip
@@ -324,7 +336,7 @@ def _gelu_rule(g: Any, input: Any, approximate: str) -> Any:
 
 gelu = hot(
     elementwise(
-        "gelu", _gelu, {"input": fast(kernels.gelu_backward, _gelu_rule)}, policy=refuse("bic", "GeluKernelImpl")
+        "gelu", _gelu, {"input": _recorded("Gelu", _gelu_rule, kernels.gelu_backward)}, policy=refuse("bic", "GeluKernelImpl")
     ),
     blocks=False,
 )  # fmt: skip
@@ -384,9 +396,10 @@ softplus = hot(
     elementwise(
         "softplus", _softplus,
         {
-            "input": fast(
-                kernels.softplus_backward,
+            "input": _recorded(
+                "Softplus",
                 lambda g, input, beta, threshold: where(input * beta > threshold, g, g * sigmoid(input * beta)),
+                kernels.softplus_backward,
             )
         },
         policy=refuse("bic", "softplus_cpu"),
@@ -408,7 +421,7 @@ def _logsigmoid_rule(g: Any, x: Any) -> Any:
 
 
 logsigmoid = unary(
-    "log_sigmoid", _logsigmoid, fast(None, _logsigmoid_rule), policy=refuse("bic", "log_sigmoid_cpu")
+    "log_sigmoid", _logsigmoid, _recorded("LogSigmoid", _logsigmoid_rule, tensors="g x"), policy=refuse("bic", "log_sigmoid_cpu")
 )  # fmt: skip
 logsigmoid.__doc__ = "log(sigmoid(input)), without overflow. Source: torch.nn.functional.logsigmoid."
 
@@ -461,7 +474,7 @@ def _glu_push(t: Any, input: Any, dim: int) -> Any:
     return ta * s + tb * a * (1 - s) * s
 
 
-_glu = Op("glu", _glu_forward, {"input": _glu_rule}, {"input": _glu_push}).call
+_glu = Op("glu", _glu_forward, {"input": noded("GluBackwardBackward0", _glu_rule, "g input")}, {"input": _glu_push}).call
 
 
 def glu(input: Value, dim: int = -1) -> Value:
@@ -485,9 +498,8 @@ _hardtanh = hot(
     elementwise(
         "hardtanh", _hardtanh_forward,
         {
-            "input": fast(
-                None,
-                lambda g, input, min_val, max_val: where((input <= min_val) | (input >= max_val), 0, g),
+            "input": _recorded(
+                "Hardtanh", lambda g, input, min_val, max_val: where((input <= min_val) | (input >= max_val), 0, g)
             )
         },
         policy=_both(refusal("b", "Bool inputs not supported for hardtanh", RuntimeError), _NO_COMPLEX),
@@ -534,7 +546,7 @@ def _hardswish_forward(input: Any) -> Any:
 
 _hardswish = unary(
     "hardswish", _hardswish_forward,
-    fast(None, lambda g, x: where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))),
+    _recorded("Hardswish", lambda g, x: where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)), tensors="g x"),
     policy=refuse("bic", "hardswish_cpu"),
 )  # fmt: skip
 _ihardswish = inplace(_hardswish.op)  # type: ignore[attr-defined]
@@ -557,7 +569,7 @@ def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 hardshrink = hot(
     elementwise(
-        "hardshrink", _hardshrink, {"input": fast(None, _within)}, policy=refuse("bic", "hardshrink_cpu")
+        "hardshrink", _hardshrink, {"input": _recorded("Hardshrink", _within)}, policy=refuse("bic", "hardshrink_cpu")
     )
 )
 
@@ -576,7 +588,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 softshrink = hot(
     elementwise(
-        "softshrink", _softshrink, {"input": fast(None, _within)}, policy=refuse("bic", "softshrink_check")
+        "softshrink", _softshrink, {"input": _recorded("Softshrink", _within)}, policy=refuse("bic", "softshrink_check")
     )
 )
 

@@ -69,7 +69,10 @@ def _weighted(elements: Value, weight: Value, reduction: str) -> Value:
 
 # ------------------------------------------------------------------ errors
 
-_mse = pair_loss("mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y) * 2, None, "mse_cpu")
+_mse = pair_loss(
+    "mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y) * 2, None, "mse_cpu",
+    recorded="MseLossBackwardBackward0",
+)  # fmt: skip
 _smooth_l1 = pair_loss(
     "smooth_l1_loss",
     lambda x, y, beta: _smooth(np.abs(x - y), beta, 1 / beta if beta else 0.0),
@@ -77,6 +80,7 @@ _smooth_l1 = pair_loss(
     None,
     "smooth_l1_cpu",
     "beta",
+    recorded="SmoothL1LossBackwardBackward0",
 )
 _huber = pair_loss(
     "huber_loss",
@@ -85,6 +89,7 @@ _huber = pair_loss(
     None,
     "huber_cpu",
     "delta",
+    recorded="HuberLossBackwardBackward0",
 )
 
 

@@ -12,6 +12,7 @@ from ..core.broadcast import cast
 from ..core.op import Op
 from ..shapes import normalize_dim
 from ._hot import fast, hot
+from ._noded import noded
 from ._reduce import into
 from ._refuse import refusal
 from .pointwise import exp
@@ -35,15 +36,30 @@ def _along(kernel: Callable[..., Any], name: str) -> Callable[..., Any]:
     return forward
 
 
-def _numbers(kernel: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
-    return fast(lambda g, out, dim: kernel(g, out, dim) if g.ndim else g * 0, formula)
+def _numbers(
+    kernel: Callable[..., Any], formula: Callable[..., Any], node: str, derivative: dict[str, Callable[..., Any]]
+) -> Callable[..., Any]:
+    def numbers(g: Any, out: Any, dim: int) -> Any:
+        return kernel(g, out, dim) if g.ndim else g * 0
+
+    return fast(numbers, noded(node + "Backward0", formula, "g out", numbers, derivative))
 
 
 _softmax = hot(
     Op(
         "softmax",
         _along(rows.softmax, "softmax"),
-        {"input": _numbers(rows.softmax_backward, lambda g, out, dim: (g - sum(g * out, dim, True)) * out)},
+        {
+            "input": _numbers(
+                rows.softmax_backward, lambda g, out, dim: (g - sum(g * out, dim, True)) * out, "SoftmaxBackwardData",
+                {
+                    "grad_output": lambda g, out, dim: (g - sum(g * out, dim, True)) * out,
+                    "out": lambda g, grad_output, out, dim: (
+                        g * (grad_output - sum(grad_output * out, dim, True)) - grad_output * sum(g * out, dim, True)
+                    ),
+                },
+            )
+        },
         {"input": lambda t, out, dim: (t - sum(t * out, dim, True)) * out},
     ).call
 )
@@ -51,7 +67,15 @@ _log_softmax = hot(
     Op(
         "log_softmax",
         _along(rows.log_softmax, "log_softmax"),
-        {"input": _numbers(rows.log_softmax_backward, lambda g, out, dim: g - exp(out) * sum(g, dim, True))},
+        {
+            "input": _numbers(
+                rows.log_softmax_backward, lambda g, out, dim: g - exp(out) * sum(g, dim, True), "LogSoftmaxBackwardData",
+                {
+                    "grad_output": lambda g, out, dim: g - sum(g * exp(out), dim, True),
+                    "out": lambda g, grad_output, out, dim: -(g * exp(out)) * sum(grad_output, dim, True),
+                },
+            )
+        },
         {"input": lambda t, out, dim: t - sum(t * exp(out), dim, True)},
     ).call
 )
