@@ -80,3 +80,16 @@ def test_results_are_free_of_graphs():
         x = torch.ones(2)
         for made in (jacrev(torch.exp)(x), jacfwd(torch.exp)(x), hessian(lambda x: x.exp().sum())(x)):
             assert not made.requires_grad
+
+
+def test_a_function_of_one_value_has_a_jacobian_of_one_row() -> None:
+    x = torch.randn(5, dtype=torch.float64)
+    y = torch.randn(3, 5, dtype=torch.float64)
+    for f, lead in ((lambda x: (x**3).sum(), ()), (lambda x: (x**3).sum().reshape(1, 1), (1, 1))):
+        jac = torch.func.jacrev(f)
+        assert torch.allclose(jac(x), (3 * x * x).reshape(*lead, 5))
+        assert torch.allclose(torch.vmap(jac)(y), (3 * y * y).reshape(3, *lead, 5))
+        assert torch.allclose(torch.func.hessian(f)(x), torch.diag(6 * x).reshape(*lead, 5, 5))
+        assert torch.allclose(torch.func.jvp(jac, (x,), (x,))[1], (6 * x * x).reshape(*lead, 5))
+    parts = torch.func.jacrev(lambda x: (x.sum(), x[:0]))(x)
+    assert torch.equal(parts[0], torch.ones_like(x)) and parts[1].shape == (0, 5)
