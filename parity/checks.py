@@ -19,14 +19,14 @@ from . import programs, scope, vmapping
 from .bridge import MISSING, Missing, Side, tensors_in
 from .compare import TOLERANCES, Mismatch, Raised, SequenceSnap, TensorSnap, compare, snapshot
 from .programs import Bench, raised
-from .referee import REFEREES
+from .referee import referee
 from .samples import fits, samples, seed_all, spread, strided, summary
 from .transplant import Transplant
 
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
 
 CHECKS = ("value", "dtype", "grad", "grad2", "forward", "vmap", "inplace", "out", "errors")
-EXTRA = ("messages", "refused", "layout", "graph", "memory")  # reported too; an entry is whole without them
+EXTRA = ("narrow", "messages", "refused", "layout", "graph", "memory")  # reported too; an entry is whole without them
 
 SMALL_DTYPES = (
     "float32",
@@ -40,10 +40,12 @@ SMALL_DTYPES = (
     "int8",
     "int16",
 )
+NARROW_DTYPES = ("float32", "complex64", "bfloat16", "float16")
 COUNTS = {
     "value": 24,
     "dtype": 3,
     "grad": 12,
+    "narrow": 2,
     "grad2": 8,
     "forward": 8,
     "vmap": 4,
@@ -186,9 +188,10 @@ class Cases:
     def __init__(self, entry: Any, check: str, benches: tuple[Bench, Bench], factor: float) -> None:
         self.entry, self.check, self.benches = entry, check, benches
         self.count = max(1, round(COUNTS.get(check, 1) * factor))
-        self.scale = scope.TOLERANCE_SCALE.get(entry.full_name, 1.0)
+        scales = scope.TOLERANCE_SCALE
+        self.scale = scales.get((entry.full_name, check), scales.get(entry.full_name, 1.0))
         self.empty = ""
-        _, instead = REFEREES.get((entry.full_name, check), ("", None))
+        _, instead = referee(entry.full_name, check)
         self.referee = instead and Bench(benches[0].side, benches[0].move, entry, instead(entry.op))
 
     def __iter__(self) -> Iterator[Case]:
@@ -271,6 +274,20 @@ class Cases:
 
     def _grad(self) -> Iterator[Case]:
         return _nonempty(self._differentiable(programs.grad))
+
+    def _narrow(self) -> Iterator[Case]:
+        """Gradients in the narrower dtypes: PyTorch's own, or those of its double precision."""
+        self.empty = "not differentiable in torch in other dtypes"
+        if not self.entry.supports_autograd or self.entry.full_name in scope.PICKS | {"msort"}:
+            return
+        main = self.main_dtypes(grad=True)
+        for name in NARROW_DTYPES:
+            dtype = getattr(torch, name)
+            if dtype in self.entry.dtypes & set(self.entry.backward_dtypes or ()) and dtype not in main:
+                for sample in samples(self.entry, dtype, self.count, grad=True):
+                    yield from _nonempty(
+                        iter([self._case(name, sample, programs.grad, judge=self.judge(widen=8.0))])
+                    )
 
     def _grad2(self) -> Iterator[Case]:
         self.empty = "no second derivative in torch"

@@ -82,7 +82,7 @@ REFEREES: dict[tuple[str, str], tuple[str, Callable[[Op], Op]]] = {
         "PyTorch passes the gradient of `input` where `src` was written and blocks it elsewhere",
         scattered,
     )
-    for check in ("grad", "grad2")
+    for check in ("grad", "grad2", "narrow")
 } | {
     ("cholesky_inverse", "forward"): ("PyTorch's tangent is right to five digits", inverted),
     ("fft.ihfft2", "out"): ("over one dimension PyTorch does not write to out=", copied_out),
@@ -98,3 +98,8 @@ REFEREES: dict[tuple[str, str], tuple[str, Callable[[Op], Op]]] = {
         unchunked,
     ),
 }
+
+
+def referee(entry: str, check: str) -> tuple[str, Callable[[Op], Op] | None]:
+    """The reason and the replacement, if there is one. Gradients in narrow dtypes may always be double precision's."""
+    return REFEREES.get((entry, check), ("", in_double if check == "narrow" else None))

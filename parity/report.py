@@ -128,7 +128,7 @@ def write_table(results: Results, path: Path = TABLE) -> None:
         "",
         "Written by `make parity` from PyTorch's own op database. `ok`: the same as PyTorch; `FAIL`: not (the",
         "reason is in `parity/expected.toml`); `·`: PyTorch has no such thing for this entry; `–`: not in scope,",
-        "for the reason at the end. The last five columns (exact error text, refused dtypes, strides of fresh",
+        "for the reason at the end. The last six columns (gradients in narrower dtypes, exact error text, refused dtypes, strides of fresh",
         "results, names in the graph, bytes retained for backward) are not counted in *whole*.",
         "",
         "```",

@@ -66,9 +66,12 @@ GAUGE = {"svd", "linalg.svd", "linalg.eig", "linalg.eigh", "svd_lowrank", "pca_l
 # C++ library's partitions: in dtypes that have many equal elements the elements are compared, not their places.
 PICKS = {"sort", "argsort", "topk", "kthvalue", "mode"}
 
-# How much wider than the dtype's usual tolerance an entry's results may be.
-TOLERANCE_SCALE: dict[str, float] = {
+# How much wider than the dtype's usual tolerance an entry's results may be, in one check or in all.
+TOLERANCE_SCALE: dict[str | tuple[str, str], float] = {
     "logcumsumexp": 20,  # PyTorch's forward mode loses half of the digits
+    ("logcumsumexp", "narrow"): 200,  # differences of numbers near 10000
+    ("svd_lowrank", "narrow"): 20,  # ill-conditioned
+    ("pca_lowrank", "narrow"): 20,
     "cov": 50,  # its weights are float32, and have tangents of their own
 } | {
     # PyTorch's float64 series are right to about 1e-6; test_special.py holds tidu's to 1e-13

@@ -309,7 +309,7 @@ def _log_part(g: Any, positive: bool) -> Any:
     from .pointwise import log
     from .selection import where
 
-    least = float(np.finfo(g.dtype.np if isinstance(g, Tensor) else g.dtype).min)
+    least = dtypes.finfo(g.dtype if isinstance(g, Tensor) else dtypes.from_numpy(g.dtype)).min
     picked = where(g > 0, g, 1.0) if positive else where(g < 0, -g, 1.0)
     return where(g > 0 if positive else g < 0, log(picked), least)
 
