@@ -136,6 +136,8 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
         try:
             a = input._a
         except AttributeError:
+            if input.__class__ is ndarray and out is None:
+                return op.on_arrays((input, *args))
             return general((input, *args), out)
         dt = a.dtype
         record = state.record

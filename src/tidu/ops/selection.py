@@ -313,7 +313,8 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
             if dt is F32 or dt is F64:
                 return _clamp(input, min, max, out=out)
         except AttributeError:
-            pass
+            if input.__class__ is np.ndarray and (input.dtype is F32 or input.dtype is F64):
+                return _clamp(input, min, max)  # a rule running for numbers
     if _is_tensor_clamp(input, min, max):
         return _clamp_tensor(input, min, max, out=out)
     return _clamp(_with_numbers(input, min, max), min, max, out=out)
