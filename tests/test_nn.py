@@ -16,7 +16,7 @@ from tidu import nn
     "program",
     [
         "modules", "module_hooks", "module_texts", "layers", "linear_cross_entropy", "nn_utils", "averages_and_amp",
-        "testing",
+        "amp_all", "testing",
     ],
 )  # fmt: skip
 def test_programs_print_what_they_print_on_pytorch(program):
@@ -141,3 +141,30 @@ def test_functional_call_and_state_survive_weight_sharing():
     x = torch.randn(3, 2)
     torch.testing.assert_close(torch.func.functional_call(m, new, x), x)
     assert not torch.equal(m.weight, torch.eye(2))
+
+
+def test_autocast_casts_a_parameter_once() -> None:
+    weight = nn.Parameter(torch.ones(3, 3))
+    x = torch.ones(2, 3)
+    with torch.autocast("cpu"):
+        casts = {id(n) for n, _ in ((x @ weight).grad_fn.next_functions + (x @ weight).grad_fn.next_functions) if n}
+        assert len(casts) == 1
+        with torch.no_grad():
+            weight.mul_(2)
+        assert (x @ weight).tolist() == [[6, 6, 6]] * 2  # not what was cast before the write
+        with torch.autocast("cpu", cache_enabled=False):
+            assert (x @ weight).grad_fn.next_functions[1] != (x @ weight).grad_fn.next_functions[1]
+    assert (x @ weight).dtype is torch.float32
+
+
+def test_autocast_sees_references_taken_before_it_was_used() -> None:
+    import subprocess
+    import sys
+
+    program = (
+        "import tidu as torch; f, g = torch.mm, torch.nn.functional.cross_entropy; x = torch.ones(2, 2)\n"
+        "with torch.autocast('cpu'): print(f(x, x).dtype, g(x.bfloat16(), torch.tensor([0, 1])).dtype, (x + x).dtype)\n"
+        "print(f(x, x).dtype)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["torch.bfloat16", "torch.float32", "torch.float32", "torch.float32"]

@@ -84,7 +84,9 @@ _LATER = {
     for module, names in {
         "aliasing": "install_as_torch is_installed_as_torch",
         "amp": (
-            "GradScaler autocast get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled "
+            "GradScaler autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
+            "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled set_autocast_cpu_dtype "
+            "set_autocast_cpu_enabled set_autocast_gpu_dtype get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled "
             "set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled"
         ),
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
@@ -105,7 +107,7 @@ _LATER = {
     for name in names.split()
 }
 _MODULES = frozenset(
-    "_C _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
+    "_C __future__ _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
     "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
     "package profiler quasirandom random return_types serialization signal sparse special storage testing types utils "
     "version xpu aliasing explain cli demos running printing".split()

@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import functools
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes
-from ..core.subclass import pop_mode, push_mode
-from ..core.tensor import Tensor
+from ._casting import cast, install
+from ._casting import state as _state
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
-
-_LOWER = frozenset(
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc bmm mm baddbmm addmm "
-    "addbmm linear "
-    "matmul _convolution convolution scaled_dot_product_attention vecdot chain_matmul multi_dot".split()
-)
-_FLOAT32 = frozenset(
-    "avg_pool3d binary_cross_entropy grid_sampler polar prod quantile nanquantile stft cdist trace view_as_complex "
-    "cholesky cholesky_inverse cholesky_solve inverse lu_solve orgqr ormqr pinverse max_pool3d max_unpool2d "
-    "max_unpool3d "
-    "adaptive_avg_pool3d reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d replication_pad3d "
-    "mse_loss cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss poisson_nll_loss smooth_l1_loss "
-    "cross_entropy_loss cross_entropy l1_loss huber_loss margin_ranking_loss soft_margin_loss triplet_margin_loss "
-    "multi_margin_loss ctc_loss kl_div multilabel_margin_loss binary_cross_entropy_with_logits matrix_rank qr svd "
-    "geqrf cond matrix_exp eigh eigvalsh eig eigvals slogdet det logdet".split()
-)
-_WIDEST = frozenset("stack cat index_copy".split())
-
-
-class _State(threading.local):
-    enabled = False
-    dtype: Any = dtypes.bfloat16
-    cuda_dtype: Any = dtypes.float16
-    cache = True
-    pushed = 0
-
-
-_state = _State()
-
 
 def is_autocast_available(device_type: str) -> bool:
     """Whether there can be autocast on a kind of device. Source: torch.amp.is_autocast_available."""
@@ -58,8 +26,9 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 def set_autocast_enabled(device_type: str, enabled: bool) -> None:
     """Turn autocast on or off. Source: torch.set_autocast_enabled."""
     if device_type == "cpu":
+        if enabled:
+            install()
         _state.enabled = enabled
-        _keep_mode()
 
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
@@ -69,72 +38,69 @@ def get_autocast_dtype(device_type: str) -> dtypes.dtype:
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
     """Set the type that autocast computes in. Source: torch.set_autocast_dtype."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(
+            f"set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not {type(dtype).__name__}"
+        )
     setattr(_state, "dtype" if device_type == "cpu" else "cuda_dtype", dtype)
 
 
+def get_autocast_cpu_dtype() -> dtypes.dtype:
+    """`get_autocast_dtype("cpu")`, deprecated. Source: torch.get_autocast_cpu_dtype."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype() -> dtypes.dtype:
+    """`get_autocast_dtype("cuda")`, deprecated. Source: torch.get_autocast_gpu_dtype."""
+    return get_autocast_dtype("cuda")
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """`is_autocast_enabled("cpu")`, deprecated. Source: torch.is_autocast_cpu_enabled."""
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
+    """`set_autocast_dtype("cpu", dtype)`, deprecated. Source: torch.set_autocast_cpu_dtype."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
+    """`set_autocast_dtype("cuda", dtype)`, deprecated. Source: torch.set_autocast_gpu_dtype."""
+    set_autocast_dtype("cuda", dtype)
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`set_autocast_enabled("cpu", enabled)`, deprecated. Source: torch.set_autocast_cpu_enabled."""
+    set_autocast_enabled("cpu", enabled)
+
+
 def is_autocast_cache_enabled() -> bool:
-    """Accepted setting. Source: torch.is_autocast_cache_enabled."""
+    """Whether parameters are cast once within the outermost autocast. Source: torch.is_autocast_cache_enabled."""
     return _state.cache
 
 
+def clear_autocast_cache() -> None:
+    """Forget the parameters that were cast. Source: torch.clear_autocast_cache."""
+    _state.casts.clear()
+
+
+def autocast_increment_nesting() -> int:
+    """Note that an autocast is entered; how many are. Source: torch.autocast_increment_nesting."""
+    _state.depth += 1
+    return _state.depth
+
+
+def autocast_decrement_nesting() -> int:
+    """Note that an autocast is left; how many are entered still. Source: torch.autocast_decrement_nesting."""
+    _state.depth -= 1
+    return _state.depth
+
+
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Accepted setting. Source: torch.set_autocast_cache_enabled."""
+    """Say whether parameters are cast once within the outermost autocast. Source:
+    torch.set_autocast_cache_enabled."""
     _state.cache = enabled
-
-
-# ------------------------------------------------------------------ what it does
-
-
-class _Mode:
-    """Sees every op while autocast is on."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        name = func.__name__
-        if _state.enabled:
-            if name in _LOWER:
-                args, kwargs = _cast(args, _state.dtype), _cast(kwargs, _state.dtype)
-            elif name in _FLOAT32:
-                args, kwargs = _cast(args, dtypes.float32), _cast(kwargs, dtypes.float32)
-            elif name in _WIDEST:
-                kinds = [t.dtype for t in _tensors(args) if t.dtype.is_floating_point]
-                if len(set(kinds)) > 1:
-                    widest = functools.reduce(dtypes.promote_types, kinds)
-                    args = _cast(args, widest)
-        return func(*args, **kwargs)
-
-
-def _keep_mode() -> None:
-    """Let the mode see ops while autocast is on."""
-    if _state.enabled and not _state.pushed:
-        push_mode(_Mode())
-        _state.pushed = 1
-    elif not _state.enabled and _state.pushed:
-        pop_mode()
-        _state.pushed = 0
-
-
-def _tensors(x: Any) -> Iterable[Any]:
-    if isinstance(x, Tensor):
-        yield x
-    elif isinstance(x, (list, tuple)):
-        for v in x:
-            yield from _tensors(v)
-
-
-def _cast(value: Any, dtype: Any) -> Any:
-    """Floating tensors but float64 ones in another type, whatever holds them."""
-    if isinstance(value, Tensor):
-        narrow = value.dtype.is_floating_point and value.dtype is not dtypes.float64 and value.dtype is not dtype
-        return value.to(dtype) if narrow else value  # type: ignore[attr-defined]
-    if isinstance(value, (str, bytes, np.ndarray)):
-        return value
-    if isinstance(value, Mapping):
-        return {k: _cast(v, dtype) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [_cast(v, dtype) for v in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return value
 
 
 class autocast:
@@ -144,7 +110,7 @@ class autocast:
         device_type: "cpu"; for others it does nothing, with a warning.
         dtype: bfloat16 (the default) or float16.
         enabled: False to switch it off within another one.
-        cache_enabled: accepted.
+        cache_enabled: cast each parameter once within the outermost autocast (the default), and not at each use.
 
     >>> import tidu as torch
     >>> with torch.autocast("cpu"):
@@ -174,18 +140,25 @@ class autocast:
             )
             enabled = False
         self._enabled = enabled
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._before: list[Any] = []
 
     def __enter__(self) -> autocast:
-        self._before.append((is_autocast_enabled(self.device), get_autocast_dtype(self.device)))
+        before = is_autocast_enabled(self.device), get_autocast_dtype(self.device), is_autocast_cache_enabled()
+        self._before.append(before)
         set_autocast_dtype(self.device, self.fast_dtype)
         set_autocast_enabled(self.device, self._enabled)
+        autocast_increment_nesting()
+        set_autocast_cache_enabled(self._cache_enabled)
         return self
 
     def __exit__(self, *exc: Any) -> bool:  # type: ignore[exit-return]
-        enabled, dtype = self._before.pop()
+        enabled, dtype, cached = self._before.pop()
+        if autocast_decrement_nesting() == 0:
+            clear_autocast_cache()
         set_autocast_enabled(self.device, enabled)
         set_autocast_dtype(self.device, dtype)
+        set_autocast_cache_enabled(cached)
         return False
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,7 +201,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) ->
         if cast_inputs is None or not on:
             return fwd(*args, **kwargs)
         with autocast(device_type=device_type, enabled=False):
-            return fwd(*_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+            return fwd(*cast(args, cast_inputs), **cast(kwargs, cast_inputs))
 
     return decorated
 

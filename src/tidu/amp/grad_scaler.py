@@ -181,6 +181,9 @@ class GradScaler:
     def set_growth_interval(self, new_interval: int) -> None:
         self._growth_interval = new_interval
 
+    def _get_growth_tracker(self) -> int:
+        return self._growth_tracker if self._enabled else 0
+
     def is_enabled(self) -> bool:
         """Whether it does anything. Source: torch.amp.GradScaler.is_enabled."""
         return self._enabled

@@ -158,3 +158,13 @@ class OutOfMemoryError(RuntimeError):
 
 class AcceleratorError(RuntimeError):
     """An accelerator failed: never raised. Source: torch.AcceleratorError."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        from importlib import import_module
+
+        return import_module(f"{__name__}.amp")
+    from ..missing import missing_name
+
+    raise missing_name(__name__, name)

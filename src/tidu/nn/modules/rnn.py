@@ -125,8 +125,10 @@ class RNNBase(Module):
     # ---------------------------------------------------------------- checking
 
     def check_input(self, input: Any, batch_sizes: Any) -> None:
+        from ...amp import is_autocast_enabled
+
         weight = self._parameters.get("weight_ih_l0")
-        if weight is not None and input.dtype != weight.dtype:
+        if weight is not None and input.dtype != weight.dtype and not is_autocast_enabled("cpu"):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
                 f"input.to({weight.dtype}), or convert model: model.to({input.dtype})"

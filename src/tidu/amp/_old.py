@@ -1,0 +1,63 @@
+"""The names that autocast and GradScaler had: torch.cpu.amp and torch.cuda.amp, deprecated in PyTorch."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+from .autocast_mode import autocast, custom_bwd, custom_fwd
+from .grad_scaler import GradScaler
+
+__all__ = ["old_autocast", "old_custom", "old_scaler"]
+
+
+def _warn(old: str, new: str) -> None:
+    warnings.warn(f"`{old}` is deprecated. Please use `{new}` instead.", FutureWarning, stacklevel=3)
+
+
+def old_autocast(device: str, usual: Any) -> type:
+    """`autocast` of one kind of device, in whose module it is known."""
+
+    class Autocast(autocast):
+        def __init__(self, enabled: bool = True, dtype: Any = usual, cache_enabled: bool = True) -> None:
+            _warn(f"torch.{device}.amp.autocast(args...)", f"torch.amp.autocast('{device}', args...)")
+            super().__init__(device, dtype, enabled, cache_enabled)
+
+    Autocast.__name__ = Autocast.__qualname__ = "autocast"
+    Autocast.__doc__ = f'`torch.autocast("{device}")`, deprecated. Source: torch.{device}.amp.autocast.'
+    return Autocast
+
+
+def old_scaler(device: str) -> type:
+    """`GradScaler` of one kind of device."""
+
+    class Scaler(GradScaler):
+        def __init__(
+            self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+            growth_interval: int = 2000, enabled: bool = True,
+        ) -> None:  # fmt: skip
+            _warn(f"torch.{device}.amp.GradScaler(args...)", f"torch.amp.GradScaler('{device}', args...)")
+            super().__init__(device, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+    Scaler.__name__ = Scaler.__qualname__ = "GradScaler"
+    Scaler.__doc__ = f'`torch.amp.GradScaler("{device}")`, deprecated. Source: torch.{device}.amp.GradScaler.'
+    return Scaler
+
+
+def old_custom(device: str) -> tuple[Any, Any]:
+    """`custom_fwd` and `custom_bwd` of one kind of device."""
+
+    @functools.wraps(custom_fwd)
+    def fwd(*args: Any, **kw: Any) -> Any:
+        new = f"torch.amp.custom_fwd(args..., device_type='{device}')"
+        _warn(f"torch.{device}.amp.custom_fwd(args...)", new)
+        return custom_fwd(*args, device_type=device, **kw)
+
+    @functools.wraps(custom_bwd)
+    def bwd(*args: Any, **kw: Any) -> Any:
+        new = f"torch.amp.custom_bwd(args..., device_type='{device}')"
+        _warn(f"torch.{device}.amp.custom_bwd(args...)", new)
+        return custom_bwd(*args, device_type=device, **kw)
+
+    return fwd, bwd

@@ -1,0 +1,5 @@
+"""torch.cpu.amp.autocast_mode: where PyTorch has autocast."""
+
+from . import autocast
+
+__all__ = ["autocast"]

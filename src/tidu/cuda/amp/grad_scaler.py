@@ -1,0 +1,5 @@
+"""torch.cuda.amp.grad_scaler: where PyTorch has GradScaler."""
+
+from . import GradScaler
+
+__all__ = ["GradScaler"]
