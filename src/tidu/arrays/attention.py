@@ -1,182 +1,255 @@
-"""Attention, softmax(q k^T * scale + mask) v, head by head: the scores of a few heads fit in the cache and are
-never kept.
+"""Attention, softmax(q k^T * scale + mask) v: the scores of a few heads fit in the cache and are never kept.
 
 Backward makes them anew from the saved logarithms of the rows' sums. Heads are shared out between the threads. Arrays
-are (heads, length, width); the mask is added to the scores and broadcasts over the heads' index.
+are (batch, heads, length, width) in any layout of memory, and results are laid out as what they belong to: heads that
+lie side by side within a row are neither parted nor joined by a copy.
+
+What no query may see is cleared from the exponentials bit by bit instead of being minus infinity before: exponentials
+of infinities are slow, and an infinity or NaN is cleared too.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tidu.arrays.rows import row_dot, row_sum
-from tidu.arrays.threads import BLOCK, exp_scaled, get_num_threads, one_blas_thread, parallel, quiet
+from tidu.arrays.rows import row_sum
+from tidu.arrays.threads import BLOCK, exponential, get_num_threads, one_blas_thread, parallel, quiet
 
-__all__ = ["backward", "forward"]
+__all__ = ["Mask", "backward", "forward"]
 
-Mask = Callable[[int, int], Any] | None  # the mask of heads lo:hi, or None
+Array = np.ndarray[Any, Any]
+At = tuple[slice, slice]  # some of the batch, some of the heads
+_matmul, _mul, _add, _sub, _div, _log, _and = (
+    np.matmul, np.multiply, np.add, np.subtract, np.divide, np.log, np.bitwise_and
+)  # fmt: skip
+_lowest: Any = np.minimum.reduce
+_highest: Any = np.maximum.reduce
+
 _WORK = 1 << 18
 # Sums of exponentials between these lost nothing by leaving out the subtraction of the row's maximum.
 _LEAST, _MOST = 1e-2, 1e4
-
-
-def _share(run: Callable[[int, int], None], heads: int, bytes_each: int, work: int) -> None:
-    step = max(1, min(BLOCK // 2 // max(1, bytes_each), -(-heads // 4)))
-    count = -(-heads // step)
-
-    def piece(i: int) -> None:
-        run(i * step, min(heads, (i + 1) * step))
-
-    if count > 1 and work > _WORK and get_num_threads() > 1:
-        with one_blas_thread() as held:
-            if held:
-                parallel(piece, count)
-                return
-    with quiet():
-        for i in range(count):
-            piece(i)
-
-
 _TILE = 128  # queries that go through together where each sees only the keys before it
 
 
-def _tiles(length: int, others: int, causal: bool, dtype: Any) -> list[tuple[int, int, int, Any]]:
-    """(first query, last, how many keys they see, what is added to the scores from the first query's key on).
+def _bits(seen: Any, dtype: Any) -> Array:
+    """All ones where `seen`, as integers of this floating type's size."""
+    kind = np.dtype(f"u{dtype.itemsize}")
+    return np.where(seen, ~kind.type(0), kind.type(0))
 
-    That is minus infinity above the diagonal; None where there is nothing to add.
+
+class Mask:
+    """What is added to the scores, and which of them count.
+
+    Args:
+        mask: booleans, True for those that count, or numbers to add; two or four dims, which broadcast.
+        dtype: that of the scores.
     """
-    if not causal:
-        return [(0, length, others, None)]
-    tiles: list[tuple[int, int, int, Any]] = []
-    for first in range(0, length, _TILE):
-        last = min(length, first + _TILE)
-        keys = min(others, last)
-        corner = None
-        if keys > first:
-            corner = np.where(np.tri(last - first, keys - first, dtype=bool), 0, -np.inf).astype(dtype)
-        tiles.append((first, last, keys, corner))
-    return tiles
+
+    def __init__(self, mask: Array, dtype: Any) -> None:
+        mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+        self.bits = self.added = None
+        if mask.dtype.kind == "b":
+            self.bits = _bits(mask, dtype)
+            return
+        self.added = mask.astype(dtype, copy=False)
+        hidden = np.isneginf(self.added)
+        if hidden.any():
+            self.bits = _bits(~hidden, dtype)
+            self.added = np.where(hidden, dtype.type(0), self.added)
+            if not self.added.any():
+                self.added = None
 
 
-def _scores(q: np.ndarray, k: np.ndarray, scale: float, mask: Any, first: int, corner: Any) -> np.ndarray:
-    """q k^T * scale + mask, and the corner."""
-    s = np.matmul(q * q.dtype.type(scale), k.swapaxes(1, 2))
-    if mask is not None:
-        np.add(s, mask, s)
-    if corner is not None:
-        after = s[:, :, first:]
-        np.add(after, corner, after)
-    return s
+@functools.lru_cache(16)
+def _corner(rows: int, keys: int, dtype: Any) -> Array:
+    """Which keys a query sees, from the first query's on."""
+    return _bits(np.tri(rows, keys, dtype=bool), dtype)
 
 
-def _part(mask: Mask, lo: int, hi: int, first: int, last: int, keys: int) -> Any:
-    """The mask of heads lo:hi for some queries and keys."""
-    if mask is None:
-        return None
-    m = mask(lo, hi)
-    rows = m if m.shape[-2] == 1 else m[..., first:last, :]
-    return rows if m.shape[-1] == 1 else rows[..., :keys]
+class _Tile:
+    """Some queries that go through together, and the keys that they see: the first `keys`, fewer by `corner`."""
+
+    def __init__(self, first: int, last: int, others: int, causal: bool, mask: Mask | None, dtype: Any) -> None:
+        self.rows, self.first = slice(first, last), first
+        self.keys = min(others, last) if causal else others
+        self.corner = _corner(last - first, self.keys - first, dtype) if causal and self.keys > first else None
+        self.mask = mask
+        self.size = (last - first) * self.keys
+
+    def _part(self, m: Array, at: At) -> Array:
+        cut = zip(m.shape, (*at, self.rows, slice(self.keys)), strict=True)
+        return m[tuple(slice(None) if n == 1 else c for n, c in cut)]
+
+    def scores(self, at: At, q: Array, turned: Array, unit: float) -> Array:
+        """q k^T + mask in this unit."""
+        s = _matmul(q[:, :, self.rows], turned[..., : self.keys])
+        if self.mask is not None and self.mask.added is not None:
+            part = self._part(self.mask.added, at)
+            _add(s, part if unit == 1 else part * s.dtype.type(unit), s)
+        return s
+
+    def clear(self, p: Array, at: At) -> None:
+        """Make the exponentials zero that do not count."""
+        if self.corner is not None:
+            after = p[..., self.first :].view(self.corner.dtype)
+            _and(after, self.corner, after)
+        if self.mask is not None and self.mask.bits is not None:
+            whole = p.view(self.mask.bits.dtype)
+            _and(whole, self._part(self.mask.bits, at), whole)
+
+    def largest(self, s: Array, at: At) -> Array:
+        """The rows' largest score that counts, 0 where none does."""
+        low = s.dtype.type(-np.inf)
+        if self.corner is not None:
+            s = s.copy()
+            s[..., self.first :] = np.where(self.corner, s[..., self.first :], low)
+        if self.mask is not None and self.mask.bits is not None:
+            s = np.where(self._part(self.mask.bits, at), s, low)
+        m = _highest(s, 3, None, None, True)
+        return np.where(np.isneginf(m), s.dtype.type(0), m)
 
 
-def _flat(s: np.ndarray) -> np.ndarray:
-    return s.reshape(-1, s.shape[-1])
+def _tiles(q: Array, k: Array, causal: bool, mask: Mask | None) -> list[_Tile]:
+    """The last queries first: their products are written before the others' are added."""
+    length = q.shape[2]
+    step = _TILE if causal else length
+    return [
+        _Tile(first, min(length, first + step), k.shape[2], causal, mask, q.dtype) for first in range(0, length, step)
+    ][::-1]
 
 
-def forward(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, mask: Mask, causal: bool, out: np.ndarray
-) -> np.ndarray:
-    """Write the result into `out`; return the logarithm of the sum of each row's exponentials, (heads, length, 1).
+def _pieces(q: Array, bytes_each: int) -> list[At]:
+    """All heads of all of the batch, a few at a time: as many as fit in the cache, in few calls, for the threads'."""
+    batch, heads = q.shape[:2]
+    step = max(1, min(BLOCK // max(1, bytes_each), -(-batch * heads // max(2, get_num_threads()))))
+    if step >= heads:
+        step //= heads
+        return [(slice(i, i + step), slice(None)) for i in range(0, batch, step)]
+    return [(slice(i, i + 1), slice(j, j + step)) for i in range(batch) for j in range(0, heads, step)]
 
-    A row whose scores are all minus infinity gives zeros. `causal`: query i sees keys 0 to i.
+
+def _share(run: Callable[[At], None], pieces: list[At], work: int) -> None:
+    if len(pieces) > 1 and work > _WORK and get_num_threads() > 1:
+        with one_blas_thread() as held:
+            if held:
+                parallel(lambda i: run(pieces[i]), len(pieces))
+                return
+    with quiet():
+        for at in pieces:
+            run(at)
+
+
+def _beside(x: Array, column: Array) -> Array:
+    """x with one more column: (..., length, width + 1)."""
+    out = np.empty((*x.shape[:3], x.shape[3] + 1), x.dtype)
+    out[..., :-1] = x
+    out[..., -1:] = column
+    return out
+
+
+def _turn(x: Array, factor: float, out: Array) -> Array:
+    """out = x^T * factor: products with a contiguous copy take less time than with the view, by more than the copy."""
+    return _mul(x.swapaxes(2, 3), x.dtype.type(factor), out)
+
+
+def _sums(s: Array) -> Array:
+    return row_sum(s.reshape(-1, s.shape[-1])).reshape(*s.shape[:-1], 1)
+
+
+def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causal: bool, out: Array) -> Array:
+    """Write the result into `out`; return the logarithm of the sum of each row's exponentials, with one column.
+
+    A query that sees no key gives zeros. `causal`: query i sees keys 0 to i.
     """
-    heads, length = q.shape[:2]
-    lse = np.empty((heads, length, 1), q.dtype)
-    tiles = _tiles(length, k.shape[1], causal, q.dtype)
+    dtype, others = q.dtype, k.shape[2]
+    lse = np.empty((*q.shape[:3], 1), dtype)
+    if not out.size or not others:
+        out[...] = 0
+        lse[...] = -np.inf
+        return lse
+    tiles = _tiles(q, k, causal, mask)
+    exp, unit = exponential(dtype)
 
-    def run(lo: int, hi: int) -> None:
-        for first, last, keys, corner in tiles:
-            seen = _part(mask, lo, hi, first, last, keys)
-            s = _scores(q[lo:hi, first:last], k[lo:hi, :keys], scale, seen, first, corner)
-            exp_scaled(s, 1, s)
-            total = row_sum(_flat(s)).reshape(hi - lo, last - first, 1)
-            sums = lse[lo:hi, first:last]
-            if total.min() > _LEAST and total.max() < _MOST:  # as it mostly is; False for NaN
-                np.log(total, sums)
+    def run(at: At) -> None:
+        q_, v_, out_, lse_ = q[at], v[at], out[at], lse[at]
+        turned = _turn(k[at], scale * unit, np.empty((*q_.shape[:2], k.shape[3], others), dtype))
+        for tile in tiles:
+            s = tile.scores(at, q_, turned, unit)
+            exp(s, s)
+            tile.clear(s, at)
+            total, sums = _sums(s), lse_[:, :, tile.rows]
+            if _lowest(total, None) > _LEAST and _highest(total, None) < _MOST:  # as it mostly is; False for NaN
+                _log(total, sums)
             else:
-                s = _scores(q[lo:hi, first:last], k[lo:hi, :keys], scale, seen, first, corner)
-                m = np.maximum.reduce(s, 2, None, None, True, -np.inf)
-                m = np.where(np.isneginf(m), q.dtype.type(0), m)
-                np.subtract(s, m, s)
-                exp_scaled(s, 1, s)
-                total = row_sum(_flat(s)).reshape(m.shape)
-                np.log(total, sums)
-                np.add(sums, m, sums)
-                total = np.where(total == 0, q.dtype.type(1), total)
-            target = out[lo:hi, first:last]
-            np.matmul(s, v[lo:hi, :keys], out=target)
-            np.divide(target, total, target)
+                s = tile.scores(at, q_, turned, unit)
+                m = tile.largest(s, at)
+                _sub(s, m, s)
+                exp(s, s)
+                tile.clear(s, at)
+                total = _sums(s)
+                _log(total, sums)
+                _add(sums, m / dtype.type(unit), sums)
+                total = np.where(total == 0, dtype.type(1), total)
+            target = out_[:, :, tile.rows]
+            _matmul(s, v_[:, :, : tile.keys], out=target)
+            _div(target, total, target)
 
-    if out.size:
-        if k.shape[1]:
-            _share(run, heads, tiles[-1][1] * k.shape[1] * q.itemsize // len(tiles), out.size * k.shape[1])
-        else:
-            out[...] = 0
-            lse[...] = -np.inf
+    _share(run, _pieces(q, tiles[0].size * q.itemsize), out.size * others)
     return lse
 
 
 def backward(
-    g: np.ndarray,
-    q: np.ndarray,
-    k: np.ndarray,
-    v: np.ndarray,
-    out: np.ndarray,
-    lse: np.ndarray,
-    scale: float,
-    mask: Mask,
-    causal: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    g: Array, q: Array, k: Array, v: Array, out: Array, lse: Array, scale: float, mask: Mask | None, causal: bool
+) -> tuple[Array, Array, Array]:
     """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale,
     s k, s^T q and p^T g.
     """
-    gq, gk, gv = np.zeros_like(q), np.zeros_like(k), np.zeros_like(v)
-    heads, length = q.shape[:2]
+    gq, gk, gv = np.empty_like(q), np.empty_like(k), np.empty_like(v)
+    dtype, others = q.dtype, k.shape[2]
+    if not out.size or not others:
+        for a in (gq, gk, gv):
+            a[...] = 0
+        return gq, gk, gv
+    tiles = _tiles(q, k, causal, mask)
+    exp, unit = exponential(dtype)
     if mask is not None:
-        lse = np.where(np.isneginf(lse), q.dtype.type(0), lse)
-    tiles = _tiles(length, k.shape[1], causal, q.dtype)
+        lse = np.where(np.isneginf(lse), dtype.type(0), lse)
+    # what is subtracted from a row of a product is one more column of its left factor, with ones in the right one
+    beside_q = _beside(q, lse * dtype.type(-unit))
+    beside_g = _beside(g, _sums(_mul(g, out, np.empty(g.shape, dtype))) * dtype.type(-scale))
+    most = tiles[0].keys
 
-    def run(lo: int, hi: int) -> None:
-        for first, last, keys, corner in tiles:
-            rows = slice(first, last)
-            seen = _part(mask, lo, hi, first, last, keys)
-            p = _scores(q[lo:hi, rows], k[lo:hi, :keys], scale, seen, first, corner)
-            np.subtract(p, lse[lo:hi, rows], p)
-            exp_scaled(p, 1, p)
-            part = g[lo:hi, rows]
-            _onto(gv[lo:hi, :keys], p.swapaxes(1, 2), part, first)
-            s = np.matmul(part, v[lo:hi, :keys].swapaxes(1, 2))
-            width = part.shape[-1]
-            total = row_dot(
-                np.ascontiguousarray(part).reshape(-1, width),
-                np.ascontiguousarray(out[lo:hi, rows]).reshape(-1, width),
-            ).reshape(hi - lo, last - first, 1)
-            np.subtract(s, total, s)
-            np.multiply(s, p, s)
-            np.multiply(s, q.dtype.type(scale), s)
-            np.matmul(s, k[lo:hi, :keys], out=gq[lo:hi, rows])
-            _onto(gk[lo:hi, :keys], s.swapaxes(1, 2), q[lo:hi, rows], first)
+    def run(at: At) -> None:
+        q_, k_, g_, gq_, gk_, gv_ = (a[at] for a in (q, k, g, gq, gk, gv))
+        with_lse, with_total = beside_q[at], beside_g[at]
+        turned = np.empty((2, *k_.shape[:2], k.shape[3] + 1, others), dtype)
+        turned[..., -1, :] = 1
+        turned_k, turned_v = turned
+        _turn(k_, scale * unit, turned_k[:, :, :-1])
+        _turn(v[at], scale, turned_v[:, :, :-1])
+        gk_[:, :, most:] = gv_[:, :, most:] = 0
+        for tile in tiles:
+            rows, keys, first = tile.rows, tile.keys, tile is tiles[0]
+            p = tile.scores(at, with_lse, turned_k, unit)
+            exp(p, p)
+            tile.clear(p, at)
+            _onto(gv_[:, :, :keys], p.swapaxes(2, 3), g_[:, :, rows], first)
+            s = _matmul(with_total[:, :, rows], turned_v[..., :keys])
+            _mul(s, p, s)
+            _matmul(s, k_[:, :, :keys], out=gq_[:, :, rows])
+            _onto(gk_[:, :, :keys], s.swapaxes(2, 3), q_[:, :, rows], first)
 
-    if out.size and k.shape[1]:
-        _share(run, heads, 2 * length * k.shape[1] * q.itemsize // len(tiles), 2 * out.size * k.shape[1])
+    _share(run, _pieces(q, 2 * tiles[0].size * q.itemsize), 2 * out.size * others)
     return gq, gk, gv
 
 
-def _onto(target: np.ndarray, a: np.ndarray, b: np.ndarray, first: int) -> None:
-    """target += a b; the first tile finds zeros there."""
+def _onto(target: Array, a: Array, b: Array, first: bool) -> None:
+    """target = a b for the first tile, target += a b for the others."""
     if first:
-        np.add(target, np.matmul(a, b), target)
+        _matmul(a, b, out=target)
     else:
-        np.matmul(a, b, out=target)
+        _add(target, _matmul(a, b), target)

@@ -21,8 +21,8 @@ import numpy as np
 from tidu.arrays.pool import get_num_threads, one_blas_thread, parallel, quiet, set_num_threads
 
 __all__ = [
-    "BIG", "BLOCK", "big_ufunc", "blocked", "exp_scaled", "get_num_threads", "one_blas_thread", "parallel", "quiet",
-    "rows_of", "set_num_threads", "step_of",
+    "BIG", "BLOCK", "big_ufunc", "blocked", "exp_scaled", "exponential", "get_num_threads", "one_blas_thread", "parallel",
+    "quiet", "rows_of", "set_num_threads", "step_of",
 ]  # fmt: skip
 
 BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
@@ -60,6 +60,14 @@ def exp_scaled(x: np.ndarray, scale: float, out: np.ndarray) -> None:
     else:
         np.multiply(x, scale, out)
         np.exp(out, out)
+
+
+def exponential(dtype: np.dtype) -> tuple[np.ufunc, float]:
+    """The fastest ufunc f there is with f(unit * x) = exp(x), and that unit.
+
+    Where that is exp2 (for float32), infinities and results that are not normal numbers take many times as long.
+    """
+    return (np.exp2, _LOG2_E) if _FAST_EXP2 and dtype.char == "f" else (np.exp, 1.0)
 
 
 def rows_of(*arrays: np.ndarray) -> tuple[list[np.ndarray], Callable[[np.ndarray], np.ndarray]]:

@@ -34,42 +34,29 @@ ndarray = np.ndarray
 # ------------------------------------------------------------------ the fused op
 
 
-def _heads(x: Any, rep: int = 1) -> Any:
-    """(batch, heads, length, width) as (batch * heads, ...), each head `rep` times."""
-    if rep > 1:
-        x = np.repeat(x, rep, 1)
-    return np.ascontiguousarray(x).reshape(-1 if x.size else x.shape[0] * x.shape[1], *x.shape[2:])
-
-
-def _mask_of(mask: Any, q: Any, k: Any, dt: Any) -> Any:
-    """What is added to the scores of heads lo:hi, as a function of the two; None for nothing."""
-    if mask is None:
-        return None
-    if mask.dtype.kind == "b":
-        mask = np.where(mask, dt.type(0), dt.type(-np.inf))
-    mask = mask.astype(dt, copy=False)
-    if mask.ndim < 3 or (mask.shape[0] == 1 and mask.shape[1] == 1):
-        full = mask if mask.ndim < 3 else mask[0, 0] if mask.ndim == 4 else mask[0]
-        return lambda lo, hi: full
-    length, other = q.shape[2], k.shape[2]
-    every = np.broadcast_to(mask, (*q.shape[:2], length, other)).reshape(-1, length, other)
-    return lambda lo, hi: every[lo:hi]
-
-
 def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _fused_forward(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float) -> Any:
+def _prepared(query: Any, key: Any, value: Any, mask: Any) -> tuple[Any, Any, Any, Any]:
+    """Queries, keys and values in a type to compute in, as many heads of each, and the mask."""
     q, k, v = _wide(query), _wide(key), _wide(value)
-    rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
-    b, h, length, width = q.shape
-    mask = _mask_of(attn_mask, q, k, q.dtype)
-    out = np.empty((b * h, length, width), q.dtype)
-    lse = kernels.forward(_heads(q), _heads(k, rep), _heads(v, rep), scale, mask, is_causal, out)
-    laid = np.empty_like(query)  # as the queries are, so that joining the heads mostly costs no copy
-    laid[...] = out.reshape(b, h, length, width)
-    return laid, lse.reshape(b, h, length)
+    rep = _times(q, k)
+    if rep > 1:
+        k, v = np.repeat(k, rep, 1), np.repeat(v, rep, 1)
+    return q, k, v, None if mask is None else kernels.Mask(mask, q.dtype)
+
+
+def _times(query: Any, key: Any) -> int:
+    """How many heads of queries each head of keys is for."""
+    return query.shape[1] // key.shape[1] if key.shape[1] else 1
+
+
+def _fused_forward(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float) -> Any:
+    q, k, v, mask = _prepared(query, key, value, attn_mask)
+    out = np.empty_like(q)  # laid out as the queries are, so that joining the heads mostly costs no copy
+    lse = kernels.forward(q, k, v, scale, mask, is_causal, out)
+    return out.astype(query.dtype, copy=False), lse[..., 0]
 
 
 def _fused_rule(
@@ -78,21 +65,17 @@ def _fused_rule(
 ) -> Any:  # fmt: skip
     if g0.__class__ is not ndarray:
         return _recorded_rule(g0, query, key, value, attn_mask, is_causal, scale)
-    g, q, k, v, out = (_wide(x) for x in (g0, query, key, value, out0))
-    rep = q.shape[1] // k.shape[1] if k.shape[1] else 1
-    mask = _mask_of(attn_mask, q, k, q.dtype)
-    lse = out1.reshape(-1, q.shape[2], 1)
-    gq, gk, gv = kernels.backward(
-        _heads(g), _heads(q), _heads(k, rep), _heads(v, rep), _heads(out), lse, scale, mask, is_causal
-    )
+    q, k, v, mask = _prepared(query, key, value, attn_mask)
+    gq, gk, gv = kernels.backward(_wide(g0), q, k, v, _wide(out0), out1[..., None], scale, mask, is_causal)
+    rep = _times(query, key)
 
-    def back(c: Any, like: Any, times: int) -> Any:
-        if times > 1:
+    def back(c: Any, like: Any) -> Any:
+        if rep > 1 and like is not query:
             b, h = like.shape[:2]
-            c = c.reshape(b, h, times, *like.shape[2:]).sum(2)
-        return c.reshape(like.shape).astype(like.dtype, copy=False)
+            c = c.reshape(b, h, rep, *like.shape[2:]).sum(2)
+        return c.astype(like.dtype, copy=False)
 
-    return back(gq, query, 1), back(gk, key, rep), back(gv, value, rep)
+    return back(gq, query), back(gk, key), back(gv, value)
 
 
 def _repeated(x: Value, rep: int) -> Value:
@@ -122,7 +105,7 @@ def _triangle(length: int, other: int) -> Tensor:
 def _recorded_rule(
     g: Value, q: Value, key: Value, value: Value, mask: Value, is_causal: bool, scale: float
 ) -> Any:
-    rep = q.shape[1] // key.shape[1] if key.shape[1] else 1
+    rep = _times(q, key)
     k, v = _repeated(key, rep), _repeated(value, rep)
     p = _probabilities(q, k, mask, is_causal, scale)
     gv = matmul(p.mT, g)

@@ -1,0 +1,93 @@
+"""The fused attention against the same by softmax and products."""
+
+import math
+
+import pytest
+
+import tidu as torch
+
+F = torch.nn.functional
+
+
+def _plain(q, k, v, mask):
+    """Attention with booleans or numbers to add; queries that see nothing give zeros."""
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask.dtype == torch.bool:
+        mask = torch.where(mask, 0.0, -math.inf)
+    scores = scores + mask.to(scores.dtype)
+    blind = (scores == -math.inf).all(-1, keepdim=True)
+    return torch.where(blind, 0.0, torch.softmax(scores.masked_fill(blind, 0.0), -1)) @ v
+
+
+def _masks(batch, heads, length, others):
+    seen = torch.rand(batch, heads, length, others) > 0.4
+    blind = seen.clone()
+    blind[0, 0, 1] = False
+    numbers = torch.randn(length, others)
+    return {
+        "booleans": seen[0, 0],
+        "of each head": seen,
+        "of the batch": seen[:, :1],
+        "a blind query": blind,
+        "numbers": numbers,
+        "infinities": torch.where(seen[0, 0], 0.0, -math.inf),
+        "numbers and infinities": torch.where(seen, numbers, -math.inf),
+    }
+
+
+@pytest.mark.parametrize("scale", [1, 30])  # the second one makes the scores too large for exponentials as they are
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", list(_masks(1, 1, 2, 2)))
+def test_masks(kind, dtype, scale):
+    torch.manual_seed(0)
+    mask = _masks(2, 3, 9, 7)[kind]
+    q, k, v = (torch.randn(2, 3, n, 4, dtype=dtype) for n in (9, 7, 7))
+    leaves = [t.requires_grad_() for t in (q * scale, k, v)]
+    wide = [t.detach().double().requires_grad_() for t in leaves]
+    mask = mask.to(dtype) if mask.is_floating_point() else mask
+    fused, plain = F.scaled_dot_product_attention(*leaves, attn_mask=mask), _plain(*wide, mask)
+    close = {"rtol": 1e-4, "atol": 1e-4} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-9}
+    torch.testing.assert_close(fused.double(), plain, **close)
+    g = torch.randn(2, 3, 9, 4, dtype=dtype)
+    got, want = torch.autograd.grad(fused, leaves, g), torch.autograd.grad(plain, wide, g.double())
+    for mine, theirs in zip(got, want, strict=True):
+        torch.testing.assert_close(mine.double(), theirs, **close)
+
+
+@pytest.mark.parametrize("bad", [math.inf, math.nan, 1e30])
+def test_what_no_query_sees_does_no_harm(bad):
+    q, k, v = (torch.randn(1, 2, 5, 4) for _ in range(3))
+    clean = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    k[:, :, 4] = bad
+    got = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.testing.assert_close(got[:, :, :4], clean[:, :, :4])
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_any_layout_and_shared_heads(causal):
+    """Heads side by side in memory, as a linear layer leaves them, and fewer heads of keys than of queries."""
+    x = torch.randn(2, 150, 4 * 8 + 2 * 2 * 8, dtype=torch.float64, requires_grad=True)
+
+    def heads(part):
+        return part.unflatten(-1, (-1, 8)).transpose(1, 2)
+
+    q, k, v = (heads(part) for part in x.split([32, 16, 16], -1))
+    fused = F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
+    seen = torch.ones(150, 150, dtype=torch.bool)
+    plain = _plain(q, k.repeat_interleave(2, 1), v.repeat_interleave(2, 1), seen.tril() if causal else seen)
+    torch.testing.assert_close(fused, plain)
+    g = torch.randn_like(plain)
+    torch.testing.assert_close(torch.autograd.grad(fused, x, g), torch.autograd.grad(plain, x, g))
+    assert fused.transpose(1, 2).is_contiguous()  # joining the heads costs no copy
+
+
+def test_the_bits_do_not_change_from_run_to_run():
+    q, k, v = (torch.randn(4, 4, 64, 32, requires_grad=True) for _ in range(3))
+
+    def run():
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return (out, *torch.autograd.grad(out.sum(), (q, k, v)))
+
+    first = run()
+    for _ in range(3):
+        assert all(torch.equal(a, b) for a, b in zip(run(), first, strict=True))
