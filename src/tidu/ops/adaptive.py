@@ -296,8 +296,8 @@ def _fractional(input: Any, samples: Any, kernel: Ints, sizes: Ints) -> Any:
     s = samples.reshape(-1, n)
     tables = []
     for d in range(n):
-        # samples are for the last dimension first
-        start = _starts(s[:, n - 1 - d], size[d], kernel[d], sizes[d])
+        # in two dimensions the samples are for the last one first, in three for the first one
+        start = _starts(s[:, d if n == 3 else n - 1 - d], size[d], kernel[d], sizes[d])
         tables.append(start[:, :, None] + np.arange(kernel[d]))
     return _table_max(input, tables)
 

@@ -68,7 +68,7 @@ def _avg_forward(input: Any, windows: Windows, pads: Ints, include_pad: bool, ov
     div = _divisors(windows, input.shape[-n:], pads, include_pad, override)
     if x.dtype.kind in "iu":
         exact = out // div
-        out = exact + ((out < 0) & (exact * div != out))  # towards zero
+        out = exact + ((exact < 0) & (exact * div != out))  # towards zero
     else:
         np.divide(out, div if isinstance(div, int) else div.astype(x.dtype), out)
     return out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False)

@@ -58,7 +58,7 @@ def _power_of_number(input: Any, exponent: Any) -> Any:
     if kind in "iu":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-    elif kind in "fV" and exponent in _SPECIAL:
+    elif kind in "fV" and exponent in _SPECIAL and not (exponent == -0.5 and input.dtype == np.float16):
         return np.asarray(_SPECIAL[exponent](input))
     return np.asarray(np.power(input, _number(exponent, input.dtype)))
 

@@ -97,9 +97,11 @@ def arange(
         raise ValueError("step must be nonzero")
     _check_steps(start, end, step)
     _check_type("arange_cpu", d)
-    if d.category == dtypes.INTEGRAL:
+    if d is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
-    n = math.ceil((end - start) / step)
+    n = math.ceil((end - start) / step)  # of shorter integers as many as there would be floats
+    if d.category == dtypes.INTEGRAL:
+        start, step = int(start), int(step)
     return finish(_steps(start, step, n, d), out, requires_grad, "arange")
 
 
@@ -171,6 +173,8 @@ def logspace(
     check_place(device, pin_memory, layout)
     start, end, steps, d = _spacing("logspace", start, end, steps, dtype, out)
     wide = dtypes.complex128 if d.is_complex else dtypes.float64
+    if d.category == dtypes.INTEGRAL:
+        start, end = _whole(start, d), _whole(end, d)
     with np.errstate(all="ignore"):
         a = np.power(base, _spaced(start, end, steps, wide))
         a = (np.trunc(a) if d.category == dtypes.INTEGRAL else a).astype(d.np)
@@ -208,6 +212,11 @@ def _spacing(fn: str, start: Any, end: Any, steps: Any, dtype: Any, out: Any) ->
     return start, end, steps, d
 
 
+def _whole(value: Any, d: Dtype) -> Any:
+    """A number as an integer of a type, of whose bits it keeps those that fit."""
+    return np.int64(int(value)).astype(d.np)
+
+
 def _spaced(start: Any, end: Any, steps: int, d: Dtype) -> Array:
     """The first half counts from the start, the second back from the end."""
     i = np.arange(steps)
@@ -223,7 +232,7 @@ def _spaced(start: Any, end: Any, steps: int, d: Dtype) -> Array:
         ends = low + (step * i.astype(f)).astype(h).astype(f), high - (step * back.astype(f)).astype(h).astype(f)
     else:
         kind = d.np.type if d.category == dtypes.FLOATING else np.float64
-        low, high = d.np.type(start), d.np.type(end)
+        low, high = (_whole(v, d) if d.category == dtypes.INTEGRAL else d.np.type(v) for v in (start, end))
         step = (kind(high) - kind(low)) / kind(max(steps - 1, 1))
         ends = fused(step, i, low, np.dtype(kind)), fused(-step, back, high, np.dtype(kind))
     if steps == 1:

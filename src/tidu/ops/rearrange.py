@@ -158,6 +158,8 @@ flip_op = linear("flip", _flip, lambda g, dims: flip_op(g, dims), out_arg=False)
 
 def flip(input: Any, dims: Any) -> Any:
     """The order along some dimensions reversed, as a copy. Source: torch.flip."""
+    if isinstance(dims, int):
+        raise TypeError("flip(): argument 'dims' (position 2) must be tuple of ints, not int")
     return flip_op(input, dims if dims.__class__ is tuple else ints((dims,), "flip", "dims"))
 
 

@@ -73,7 +73,14 @@ def ndtr(input: Any, *, out: Any = None) -> Any:
 
 # ------------------------------------------------------------------ gamma functions
 
-lgamma = special("lgamma", "gammaln", lambda x: digamma(x), word="lgamma_vml_cpu")
+@widened
+def _lgamma(x: Any) -> Any:
+    from scipy.special import gammaln
+
+    return np.asarray(np.where(np.isinf(x), np.inf, gammaln(x))).astype(x.dtype, copy=False)
+
+
+lgamma = special("lgamma", _lgamma, lambda x: digamma(x), word="lgamma_vml_cpu")
 digamma: Any = special("digamma", "psi", lambda x: polygamma(1, x), word="digamma")
 
 

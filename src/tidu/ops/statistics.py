@@ -35,6 +35,8 @@ nanmedian_result = return_type("nanmedian", "values", "indices")
 
 def _middle(a: Any, ignore_nan: bool) -> Any:
     """The index of the lower median along the last dimension; of a NaN where there is one, unless ignored."""
+    if is_low(a.dtype):
+        a = a.astype(np.float32)  # bfloat16 has no order of its own where there are NaNs
     order = np.argsort(a, axis=-1, kind="stable")
     n = a.shape[-1]
     if a.dtype.kind not in "fV":

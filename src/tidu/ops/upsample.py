@@ -60,6 +60,11 @@ def _bytes(mode: str, x: Any, sizes: Ints, scales: Scales, corners: bool) -> Any
         if x.shape[axis] == sizes[d]:
             continue
         index, w = _taps(mode, x.shape[axis], sizes[d], scales[d], corners, np.float64)
+        w = w.copy()
+        for k in range(1, w.shape[-1]):  # taps that the border has moved to one place are one
+            same = index[:, k] == index[:, k - 1]
+            w[:, k] += np.where(same, w[:, k - 1], 0)
+            w[same, k - 1] = 0
         bits = 0
         while bits < 22 and int(0.5 + w.max() * (1 << (bits + 1))) < 1 << 15:
             bits += 1

@@ -1,0 +1,44 @@
+"""Numbers that PyTorch has and another reading of its documentation would not give."""
+
+import pytest
+
+import tidu as torch
+
+INF, NAN = float("inf"), float("nan")
+F = torch.nn.functional
+
+SAME = [
+    # sizes of short integer ranges are those of floats, of int64 those of integers
+    (lambda: torch.arange(0, 3.1, dtype=torch.int32), [0, 1, 2, 3]),
+    (lambda: torch.arange(0, 3.1, dtype=torch.int64), [0, 1, 2]),
+    (lambda: torch.arange(0.9, 3.1, 1.5, dtype=torch.uint8), [0, 1]),
+    # integer ends are integers before anything is spaced between them
+    (lambda: torch.logspace(0, 3.9, 5, base=2, dtype=torch.int64), [1, 1, 2, 4, 8]),
+    (lambda: torch.linspace(4.3, -3, 2, dtype=torch.uint8), [4, 253]),
+    # division of integers goes towards zero
+    (lambda: F.avg_pool2d(torch.tensor([[[[5, 2], [1, 1]]]]), 2, divisor_override=-2), [[[[-4]]]]),
+    (lambda: torch.lgamma(torch.tensor([-INF, INF])), [INF, INF]),
+    (lambda: torch.nanmedian(torch.tensor([3, NAN, -2, 1, NAN], dtype=torch.bfloat16)), 1),
+    (lambda: torch.tensor([-INF, 4], dtype=torch.float16) ** -0.5, [0, 0.5]),
+    # taps that the border moves to one place are rounded together
+    (
+        lambda: F.interpolate(torch.tensor([[[[3, 4, 5, 4]]]], dtype=torch.uint8), (1, 3), mode="bicubic"),
+        [[[[3, 5, 4]]]],
+    ),
+]
+
+
+@pytest.mark.parametrize("program, expected", SAME)
+def test_same(program, expected):
+    assert program().tolist() == expected
+
+
+def test_samples_of_three_dimensions_come_in_their_order():
+    x = torch.arange(216.0).reshape(1, 6, 6, 6)
+    got = F.fractional_max_pool3d(x, 1, (4, 4, 4), _random_samples=torch.tensor([[[0.9, 0.0, 0.0]]]))
+    assert (got[0, :, 0, 0] / 36).tolist() == [0, 2, 3, 5] and got[0, 0, 0].tolist() == [0, 1, 3, 5]
+
+
+def test_flip_takes_a_tuple():
+    with pytest.raises(TypeError, match=r"flip\(\): argument 'dims' \(position 2\) must be tuple of ints, not int"):
+        torch.flip(torch.ones(2), 0)
