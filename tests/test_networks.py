@@ -40,7 +40,9 @@ def test_convolution_by_its_definition(n, options):
     def each(value):
         return value if isinstance(value, tuple) else (value,) * n
 
-    stride, pad, dilation = (each(options.get(k, d)) for k, d in (("stride", 1), ("padding", 0), ("dilation", 1)))
+    stride, pad, dilation = (
+        each(options.get(k, d)) for k, d in (("stride", 1), ("padding", 0), ("dilation", 1))
+    )
     groups = options.get("groups", 1)
     seen = np.pad(x.detach().numpy(), [(0, 0), (0, 0), *((p, p) for p in pad)])
     for place in np.ndindex(*y.shape):
@@ -62,6 +64,8 @@ def test_large_convolutions_go_block_by_block(threads):
         for shape, kernel, options in [
             ((2, 32, 40, 40), (16, 32, 3, 3), {"padding": 1}), ((9, 3, 30, 30), (8, 3, 5, 5), {"stride": 2}),
             ((5, 24, 30, 30), (24, 1, 3, 3), {"groups": 24, "padding": 1}),
+            ((12, 16, 12, 12), (32, 16, 5, 5), {}), ((3, 256, 6, 6), (256, 256, 3, 3), {"padding": 1}),
+            ((1, 32, 50, 50), (24, 32, 3, 3), {"padding": 1}), ((6, 8, 21, 21), (16, 4, 4, 4), {"stride": 2, "groups": 2}),
         ]:  # fmt: skip
             x, w = leaf(*shape), leaf(*kernel, seed=1)
             y = F.conv2d(x, w, **options)
@@ -71,7 +75,9 @@ def test_large_convolutions_go_block_by_block(threads):
             z = (w.reshape(groups, kernel[0] // groups, -1) @ columns).reshape(y.shape)
             assert torch.allclose(y, z)
             g = leaf(*y.shape, seed=2).detach()
-            for a, b in zip(torch.autograd.grad(y, (x, w), g), torch.autograd.grad(z, (x, w), g), strict=True):
+            for a, b in zip(
+                torch.autograd.grad(y, (x, w), g), torch.autograd.grad(z, (x, w), g), strict=True
+            ):
                 assert torch.allclose(a, b)
     finally:
         torch.set_num_threads(before)
@@ -109,8 +115,22 @@ def test_pooling_against_windows():
 
 
 def test_max_pool_keeps_nan():
-    x = torch.tensor([[[[1.0, float("nan")], [0.0, 2.0]]]])
-    assert F.max_pool2d(x, 2).isnan().all()
+    x = torch.tensor([[[[1.0, float("nan")], [float("nan"), 2.0]]]], requires_grad=True)
+    y, place = F.max_pool2d(x, 2, return_indices=True)
+    assert y.isnan().all() and place.item() == 2  # the last of them
+    F.max_pool2d(x, 2).backward()
+    assert x.grad.tolist() == [[[[0, 0], [1, 0]]]]
+
+
+@pytest.mark.parametrize("options", [(2, 2, 0), (3, 2, 1), ((2, 3), 1, (1, 0)), ((1, 2), (1, 2), 0)])
+def test_max_pool_gives_to_the_first_of_equals(options):
+    x = torch.from_numpy(np.random.default_rng(0).integers(0, 3, (2, 3, 9, 8)).astype("float32"))
+    for lowest in (0, -np.inf):  # padding is as low as the lowest, and takes nothing
+        leaf = x.where(x > 0, lowest).requires_grad_()
+        y, place = F.max_pool2d(leaf, *options, return_indices=True)
+        F.max_pool2d(leaf, *options).backward(y.detach().exp() + 1)
+        given = torch.zeros(2, 3, 72).scatter_add(2, place.flatten(2), y.detach().exp().flatten(2) + 1)
+        assert torch.allclose(leaf.grad.flatten(2), given)
 
 
 def test_ctc_is_the_sum_over_alignments():

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tidu.arrays.gather import add_rows
 from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
 
 __all__ = ["Window", "matrix_of", "max_backward", "max_forward", "max_indices", "sum_backward", "sum_forward"]
@@ -76,8 +77,8 @@ def _lowest(dtype: Any) -> Any:
     return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
 
 
-def _passes(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarray:
-    for d, w in enumerate(windows):
+def _passes(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any, first_dim: int = 0) -> np.ndarray:
+    for d, w in list(enumerate(windows))[first_dim:]:
         if w.kernel == 1 and w.stride == 1 and not w.before and w.out == x.shape[d + 1]:
             continue
         x = _padded(x, d, w, fill)
@@ -151,49 +152,63 @@ def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.nda
 
 
 def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
-    """The adjoint of `max_forward` at x with the maxima y: each cotangent added to the first element that is one."""
-    size = x.shape[1:]
+    """The adjoint of `max_forward` at x with the maxima y: each cotangent added to the first element that is one.
+
+    Where there is NaN, to the last that is.
+    """
+    if g.dtype != x.dtype or g.dtype.char not in "fd" or not y.size or not -np.inf < y.min() <= y.max():
+        length = math.prod(x.shape[1:])
+        index = max_indices(x, y, windows).reshape(len(x), -1) + np.arange(len(x))[:, None] * length
+        return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
     out = np.empty(x.shape, g.dtype)
-    kernel = [w.kernel for w in windows]
-    wide, place = _edges(windows, size)
-    apart = all(w.stride >= w.kernel and w.dilation == 1 for w in windows)
-    word = np.dtype(f"i{g.dtype.itemsize}") if g.dtype.itemsize in (4, 8) else None
-    fill = _lowest(x.dtype)
+    cot = np.ascontiguousarray(g)
 
     def run(lo: int, hi: int) -> None:
-        part, best, cot = x[lo:hi], y[lo:hi], g[lo:hi]
-        for d, w in enumerate(windows):
-            part = _padded(part, d, w, fill)
-        full = np.zeros((hi - lo, *wide), g.dtype)
-        left = np.ones(best.shape, np.bool_)
-        bits = cot.view(word) if word is not None and cot.flags.c_contiguous else None
-        for k in np.ndindex(*kernel):
-            at = (slice(None), *(w.slice(j) for w, j in zip(windows, k, strict=True)))
-            seen = part[at]
-            hit = seen == best
-            if best.dtype.kind in "fV":
-                np.logical_or(hit, seen != seen, hit)
-            np.logical_and(hit, left, hit)
-            np.logical_xor(left, hit, left)
-            target = full[at]
-            if bits is not None:  # the cotangent's bits where hit, else zeros
-                mask = hit.astype(word)
-                np.negative(mask, mask)
-                chosen = np.bitwise_and(mask, bits, mask).view(g.dtype)
-            else:
-                chosen = np.where(hit, cot, g.dtype.type(0))
-            if apart:
-                target[...] = chosen
-            else:
-                np.add(target, chosen, target)
-        out[lo:hi] = full[(slice(None), *place)]
+        out[lo:hi] = _chosen(cot[lo:hi], x[lo:hi], y[lo:hi], windows, 0)
 
     _blocks(x, run)
     return out
 
 
+def _chosen(g: np.ndarray, x: np.ndarray, best: np.ndarray, windows: Windows, d: int) -> np.ndarray:
+    """The adjoint at x, pooled along the dimensions before `d`: down each window along `d` to the first slice whose
+    maximum is `best`, then on into that slice."""
+    rest = windows[d + 1 :]
+    w, n = windows[d], x.shape[d + 1]
+    fill = _lowest(x.dtype)
+    lines = _passes(x, windows, np.maximum, fill, d + 1)  # the maxima of the slices
+    if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
+        got = g
+    else:
+        seen = _padded(lines, d, w, fill)
+        apart = w.stride >= w.kernel and w.dilation == 1
+        whole = apart and w.stride == w.kernel and w.out * w.stride == seen.shape[d + 1]
+        full = np.empty(seen.shape, g.dtype) if whole else np.zeros(seen.shape, g.dtype)
+        bits = f"i{g.dtype.itemsize}"
+        left = g.view(
+            bits
+        )  # the cotangents that have found no place yet; a mask takes them as they are, bit by bit
+        for k in range(w.kernel):
+            target = full[_axis(d, w.slice(k))]
+            if k < w.kernel - 1:
+                hit = np.equal(seen[_axis(d, w.slice(k))], best)
+                mask = np.negative(hit.view(np.int8)).astype(bits)
+                taken = np.bitwise_and(left, mask, mask)
+                left = np.bitwise_xor(left, taken)
+            else:
+                taken = left
+            if apart:
+                target[...] = taken.view(g.dtype)
+            else:
+                np.add(target, taken.view(g.dtype), target)
+        got = full if full.shape == lines.shape else full[_axis(d, slice(w.before, w.before + n))]
+    if not rest:
+        return got
+    return _chosen(np.ascontiguousarray(got), x, lines, windows, d + 1)
+
+
 def max_indices(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
-    """For each window the place of its first maximum in the plane, laid out flat, as int64."""
+    """For each window the place of its first maximum, or last NaN, in the plane laid out flat, as int64."""
     size = x.shape[1:]
     kernel = [w.kernel for w in windows]
     strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
@@ -216,11 +231,11 @@ def max_indices(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
             at = (slice(None), *(w.slice(j) for w, j in zip(windows, k, strict=True)))
             seen = part[at]
             hit = seen == best
-            if best.dtype.kind in "fV":
-                np.logical_or(hit, seen != seen, hit)
             np.logical_and(hit, left, hit)
             np.logical_and(hit, inside[at], hit)
             np.logical_xor(left, hit, left)
+            if best.dtype.kind in "fV":
+                np.logical_or(hit, seen != seen, hit)
             step = sum(j * w.dilation * s for j, w, s in zip(k, windows, strides, strict=True))
             np.copyto(offset, step, where=hit)
         index[lo:hi] = offset + starts
