@@ -9,7 +9,8 @@ import tidu as torch
 
 
 def test_nothing_is_compiled_or_traced():
-    assert not (torch.compiler.is_compiling() or torch._dynamo.is_compiling() or torch.compiler.is_exporting())
+    assert not (torch.compiler.is_compiling() or torch.compiler.is_exporting())
+    assert not (torch._dynamo.is_compiling() or torch._dynamo.is_dynamo_supported())
     assert torch.compiler.list_backends() == []
 
     def f(x):
@@ -57,6 +58,10 @@ def test_constraints_take_their_bounds_by_name():
     assert c.greater_than(lower_bound=1.0).check(torch.tensor([0.0, 2.0])).tolist() == [False, True]
     assert str(c.interval(lower_bound=0, upper_bound=1)) == "Interval(lower_bound=0, upper_bound=1)"
     assert str(c.less_than(upper_bound=1)) == "LessThan(upper_bound=1)"
+
+
+def test_the_type_tensor_is_the_default_one():
+    assert (torch.ones(2) < 2).type(torch.Tensor).dtype is torch.float32
 
 
 def test_the_name_is_torch_where_it_stands_in():

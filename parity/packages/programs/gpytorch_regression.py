@@ -14,7 +14,9 @@ class ExactGPModel(gpytorch.models.ExactGP):
     def __init__(self, x, y, likelihood):
         super().__init__(x, y, likelihood)
         self.mean_module = gpytorch.means.ConstantMean()
-        self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel() + gpytorch.kernels.MaternKernel(nu=2.5))
+        self.covar_module = gpytorch.kernels.ScaleKernel(
+            gpytorch.kernels.RBFKernel() + gpytorch.kernels.MaternKernel(nu=2.5)
+        )
 
     def forward(self, x):
         return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
@@ -43,7 +45,9 @@ with torch.no_grad(), gpytorch.settings.fast_pred_var():
 class SparseModel(gpytorch.models.ApproximateGP):
     def __init__(self, inducing):
         distribution = gpytorch.variational.CholeskyVariationalDistribution(inducing.size(0))
-        strategy = gpytorch.variational.VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True)
+        strategy = gpytorch.variational.VariationalStrategy(
+            self, inducing, distribution, learn_inducing_locations=True
+        )
         super().__init__(strategy)
         self.mean_module = gpytorch.means.ConstantMean()
         self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel())

@@ -13,7 +13,7 @@ for inner in ("SGD", "Adam", "RMSprop"):
         meta.zero_grad()
         total = 0.0
         optimizer = getattr(torch.optim, inner)(model.parameters(), lr=0.01)
-        for task in range(3):
+        for _ in range(3):
             phase = torch.rand(1) * 3
             x, xq = torch.randn(10, 1), torch.randn(10, 1)
             with higher.innerloop_ctx(model, optimizer, copy_initial_weights=False) as (fmodel, diffopt):

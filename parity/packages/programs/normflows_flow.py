@@ -9,7 +9,10 @@ for kind in ("RealNVP", "NSF", "Planar", "MAF"):
     flows = []
     for _ in range(3):
         if kind == "RealNVP":
-            flows += [nf.flows.AffineCouplingBlock(nf.nets.MLP([1, 16, 16, 2], init_zeros=True)), nf.flows.Permute(2, mode="swap")]
+            flows += [
+                nf.flows.AffineCouplingBlock(nf.nets.MLP([1, 16, 16, 2], init_zeros=True)),
+                nf.flows.Permute(2, mode="swap"),
+            ]
         elif kind == "NSF":
             flows += [nf.flows.AutoregressiveRationalQuadraticSpline(2, 1, 16), nf.flows.LULinearPermute(2)]
         elif kind == "MAF":

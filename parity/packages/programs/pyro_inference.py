@@ -29,7 +29,10 @@ def guide(x, y=None):
     pyro.sample("sigma", dist.Delta(s))
 
 
-for name, g, elbo in (("own guide", guide, Trace_ELBO()), ("automatic", AutoDiagonalNormal(model), TraceMeanField_ELBO(num_particles=2))):
+for name, g, elbo in (
+    ("own guide", guide, Trace_ELBO()),
+    ("automatic", AutoDiagonalNormal(model), TraceMeanField_ELBO(num_particles=2)),
+):
     pyro.clear_param_store()
     pyro.set_rng_seed(1)
     svi = SVI(model, g, pyro.optim.Adam({"lr": 0.05}), loss=elbo)

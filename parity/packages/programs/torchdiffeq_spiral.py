@@ -14,11 +14,19 @@ for method in (
     "dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun", "euler", "midpoint", "heun2", "heun3", "rk4",
     "explicit_adams", "implicit_adams", "scipy_solver",
 ):  # fmt: skip
-    options = {"step_size": 0.05} if method in ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams") else None
+    options = (
+        {"step_size": 0.05}
+        if method in ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams")
+        else None
+    )
     if method == "scipy_solver":
         options = {"solver": "LSODA"}
-    y = odeint(lambda t, y: -2 * y + torch.sin(t), y0, t, method=method, options=options, rtol=1e-8, atol=1e-10)
-    print(f"  {method:15s} error below 1e-{int(-torch.log10((y - exact).abs().max()))} at the end {[round(v, 7) for v in y[-1].tolist()]}")
+    y = odeint(
+        lambda t, y: -2 * y + torch.sin(t), y0, t, method=method, options=options, rtol=1e-8, atol=1e-10
+    )
+    print(
+        f"  {method:15s} error below 1e-{int(-torch.log10((y - exact).abs().max()))} at the end {[round(v, 7) for v in y[-1].tolist()]}"
+    )
 
 print("adjoint and direct gradients")
 
@@ -66,18 +74,19 @@ true_A = torch.tensor([[-0.1, 2.0], [-2.0, -0.1]])
 t = torch.linspace(0.0, 5.0, 100)
 with torch.no_grad():
     true_y = odeint(lambda t, y: y**3 @ true_A, torch.tensor([[2.0, 0.0]]), t, method="dopri5")
+
+
+class Field(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 20), nn.Tanh(), nn.Linear(20, 2))
+
+    def forward(self, t, y):
+        return self.net(y**3)
+
+
 for solve in (odeint, odeint_adjoint):
     torch.manual_seed(1)
-    func = nn.Sequential(nn.Linear(2, 20), nn.Tanh(), nn.Linear(20, 2))
-
-    class Field(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.net = func
-
-        def forward(self, t, y):
-            return self.net(y**3)
-
     field = Field()
     optimizer = torch.optim.RMSprop(field.parameters(), lr=1e-3)
     for step in range(20):

@@ -22,19 +22,34 @@ class Geometric(nn.Module):
 
 
 ts = torch.linspace(0, 1, 6)
-for kind, method in (("ito", "euler"), ("ito", "milstein"), ("ito", "srk"), ("stratonovich", "midpoint"), ("stratonovich", "heun"), ("stratonovich", "reversible_heun")):
+for kind, method in (
+    ("ito", "euler"),
+    ("ito", "milstein"),
+    ("ito", "srk"),
+    ("stratonovich", "midpoint"),
+    ("stratonovich", "heun"),
+    ("stratonovich", "reversible_heun"),
+):
     for solve in (torchsde.sdeint, torchsde.sdeint_adjoint):
         if solve is torchsde.sdeint_adjoint and (kind == "ito" or method == "heun"):
             continue
         torch.manual_seed(0)
         sde = Geometric(kind)
         y0 = torch.full((4, 2), 0.7, requires_grad=True)
-        bm = torchsde.BrownianInterval(0.0, 1.0, size=(4, 2), entropy=7, dtype=torch.float32, levy_area_approximation="space-time")
+        bm = torchsde.BrownianInterval(
+            0.0, 1.0, size=(4, 2), entropy=7, dtype=torch.float32, levy_area_approximation="space-time"
+        )
         ys = solve(sde, y0, ts, bm=bm, method=method, dt=0.05)
         loss = ys[-1].pow(2).mean()
         loss.backward()
         print(kind, method, solve.__name__, [round(v, 5) for v in ys[-1].flatten().tolist()])
-        print("  ", round(loss.item(), 6), round(sde.mu.grad.item(), 5), round(sde.sigma.grad.item(), 5), round(y0.grad.sum().item(), 5))
+        print(
+            "  ",
+            round(loss.item(), 6),
+            round(sde.mu.grad.item(), 5),
+            round(sde.sigma.grad.item(), 5),
+            round(y0.grad.sum().item(), 5),
+        )
 
 print("a drift fitted to an ensemble")
 

@@ -12,9 +12,14 @@ from .eval_frame import OptimizedModule
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
-    "forbid_in_graph", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static",
+    "forbid_in_graph", "graph_break", "is_compiling", "is_dynamo_supported", "list_backends", "mark_dynamic", "mark_static",
     "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
 ]  # fmt: skip
+
+
+def is_dynamo_supported() -> bool:
+    """False: there is no compiler. Source: torch._dynamo.is_dynamo_supported."""
+    return False
 
 
 def disallow_in_graph(fn: Any) -> Any:

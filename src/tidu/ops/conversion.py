@@ -288,7 +288,7 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(dtype, Dtype):
         return convert(self, dtype)
     if isinstance(dtype, type):
-        d = getattr(dtype, "dtype", None)
+        d = dtypes.get_default_dtype() if dtype is Tensor else getattr(dtype, "dtype", None)
         if not isinstance(d, Dtype):
             raise ValueError(f"invalid type: '{dtype.__name__}'")
         return convert(self, d)
