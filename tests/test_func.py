@@ -1,5 +1,6 @@
 """torch.func: the programs of behaviour/func.py, and what PyTorch has not."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -93,3 +94,31 @@ def test_a_function_of_one_value_has_a_jacobian_of_one_row() -> None:
         assert torch.allclose(torch.func.jvp(jac, (x,), (x,))[1], (6 * x * x).reshape(*lead, 5))
     parts = torch.func.jacrev(lambda x: (x.sum(), x[:0]))(x)
     assert torch.equal(parts[0], torch.ones_like(x)) and parts[1].shape == (0, 5)
+
+
+@pytest.mark.parametrize("ignored", [-100, 2])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_losses_under_vmap_count_what_is_not_ignored(reduction: str, ignored: int) -> None:
+    torch.manual_seed(0)
+    x, t = torch.randn(4, 5, 3), torch.tensor([[0, 1, 2, 2, 1]] * 3 + [[0, 1, 0, 0, 1]])
+    loss = functools.partial(torch.nn.functional.cross_entropy, reduction=reduction, ignore_index=ignored)
+    assert torch.allclose(torch.vmap(loss)(x, t), torch.stack([loss(a, b) for a, b in zip(x, t, strict=True)]))
+    got = torch.vmap(torch.func.grad(lambda x, t: loss(x, t).sum()))(x, t)
+    assert torch.allclose(got, torch.stack([torch.func.grad(lambda x, t: loss(x, t).sum())(a, b)
+                                            for a, b in zip(x, t, strict=True)]), atol=1e-6)  # fmt: skip
+    one = torch.vmap(loss)(x[:, 0], t[:, 0])
+    assert torch.allclose(one, torch.stack([loss(a, b) for a, b in zip(x[:, 0], t[:, 0], strict=True)]))
+
+
+def test_per_sample_gradients_of_shared_matrices() -> None:
+    torch.manual_seed(0)
+    w, x = torch.randn(5, 7), torch.randn(6, 7)
+    got = torch.vmap(torch.func.grad(lambda w, x: torch.nn.functional.linear(x, w).tanh().sum()), (None, 0))(w, x)
+    want = (1 - (x @ w.T).tanh() ** 2).unsqueeze(-1) * x.unsqueeze(1)
+    assert torch.allclose(got, want, atol=1e-5)
+    z = torch.randn(6, 4, 5, dtype=torch.complex64, requires_grad=True)
+    y = torch.randn(6, 3, 5, dtype=torch.complex64, requires_grad=True)
+    torch.bmm(z, y.mT).abs().sum().backward()
+    a, b = z.detach().requires_grad_(), y.detach().mT.contiguous().requires_grad_()
+    torch.bmm(a, b).abs().sum().backward()
+    assert torch.allclose(z.grad, a.grad, atol=1e-5) and torch.allclose(y.grad, b.grad.mT, atol=1e-5)

@@ -75,6 +75,9 @@ def _self_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _batch(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     work = a.shape[-2] * a.shape[-1] * b.shape[-1]
     count = math.prod(a.shape[:-2] if a.ndim >= b.ndim else b.shape[:-2])
+    if a.shape[-1] == 1 == b.shape[-2] and count * work < _BATCH_WORK:
+        out: np.ndarray = a * b  # outer products, on which a product of matrices wastes its time
+        return _add(out, 0.0, out)  # a sum has no negative zero
     cores = threads.get_num_threads()
     if cores < 2 or count < 2 * cores or count * work < _BATCH_WORK:
         return _matmul(a, b)

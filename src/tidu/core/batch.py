@@ -240,7 +240,7 @@ def materialize(v: Any, level: int, n: int) -> Any:
     """The value of a tensor with the batch dimension first, repeated without copying if it had none."""
     if is_batched(v, level):
         return v.value
-    return v.unsqueeze(0).expand((n, *tuple(v.shape)))
+    return v.expand((n, *tuple(v.shape)))
 
 
 def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, rule, shift, unwrap
+from .dispatch import Special
 from .tensor import Tensor
 
 NONE, MEAN = 0, 1  # reductions
@@ -194,6 +195,8 @@ def _nll_loss(op: Any, args: Sequence[Any], level: int) -> Any:
     one = x.ndim == 2
     flat = t.reshape(-1)
     each = op.call(x.reshape((-1, x.shape[-1])), flat, weight, NONE, ignored)
+    if weight is None and reduction == MEAN and not isinstance(flat, Special) and not (flat._a == ignored).any():
+        return each if one else each.reshape((n, -1)).mean(1)  # all count alike
     if one:
         if reduction != MEAN:
             return each

@@ -79,7 +79,7 @@ def _spread(x: Any, level: int, n: int) -> Any:
         return forward.make_dual(_spread(x.primal, level, n), _spread(x.tangent, level, n), x.level)
     if isinstance(x, Batched) and x.level >= level:
         return x if x.level == level else wrap(_spread(x.value, level, n), x.level)
-    return wrap(x.unsqueeze(0).expand((n, *tuple(x.shape))), level)
+    return wrap(x.expand((n, *tuple(x.shape))), level)
 
 
 def called(

@@ -117,6 +117,7 @@ bmm = bilinear(
     _bmm,
     left=lambda g, mat2: batched_product(g, H(mat2)),
     right=lambda g, input: batched_product(H(input), g),
+    right_columns=lambda g, input: _multiply(g.mT, conj(input)).mT,
 )
 
 
