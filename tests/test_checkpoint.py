@@ -1,5 +1,6 @@
 """Checkpointing: whole programs against what PyTorch printed, and what they do not show."""
 
+import contextlib
 import gc
 import weakref
 
@@ -7,6 +8,8 @@ import pytest
 import recorded_programs
 
 import tidu as torch
+from tidu.utils import _python_dispatch
+from tidu.utils import checkpoint as checkpoint_module
 from tidu.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
@@ -84,3 +87,43 @@ def test_an_argument_that_was_written_since_is_an_error():
     y.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
+
+
+def test_selective_checkpoints_keep_what_they_are_told_to():
+    made = []
+
+    class Count(_python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            made.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.full((2, 2), 0.5, requires_grad=True)
+    ops = torch.ops.aten
+
+    def run(keep):
+        x.grad = None
+        made.clear()
+        first, second = checkpoint_module.create_selective_checkpoint_contexts(keep)
+
+        @contextlib.contextmanager
+        def again():
+            with Count(), second:
+                yield
+
+        checkpoint(
+            lambda t: (t @ t).sigmoid().sin(), x, use_reentrant=False, context_fn=lambda: (first, again())
+        ).sum().backward()
+        return list(made), x.grad
+
+    plain, want = run([])
+    kept, grad = run([ops.mm.default])
+    assert "aten.mm.default" in plain and "aten.mm.default" not in kept and "aten.sigmoid.default" in kept
+    assert torch.equal(grad, want)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_saved_tensor_hooks_see_nothing_where_nothing_is_recorded(mode):
+    x = torch.ones(2, 2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: pytest.fail("packed"), lambda t: t), mode():
+        for y in (x.sigmoid(), x * x, x @ x, x.softmax(0), x**2, torch.nn.functional.gelu(x)):
+            assert not y.requires_grad and y.grad_fn is None

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
+from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -58,6 +59,7 @@ IN_PYTHON = frozenset(
 
 SPELLED = frozenset("grad backward norm cdist split __repr__".split())
 
+OURS = frozenset(["per_sample"])  # arguments that PyTorch's functions have not
 UNTIMED = frozenset(
     "backward data_ptr dim element_size get_device is_complex is_contiguous is_floating_point is_inference is_signed "
     "numel register_hook register_post_accumulate_grad_hook requires_grad_ retain_grad size storage storage_offset stride "
@@ -66,6 +68,7 @@ UNTIMED = frozenset(
 
 _seen: dict[Any, Face] = {}
 _watchers = 0
+_lock = RLock()
 
 
 class Face:
@@ -75,6 +78,8 @@ class Face:
         self.fn, self.shown, self.event = fn, shown, event
         self.getter = not isinstance(shown, FunctionType)
         name = shown.__name__
+        self.in_python = name in IN_PYTHON or (functional and name not in IN_C)
+        self.home = "torch.nn.functional." if functional else "torch.functional." if name == "einsum" else "torch."
         self.spelled_out = (functional and name not in IN_C) or name in SPELLED  # optional arguments are shown by name
         self.code, self.kwdefaults = fn.__code__, fn.__kwdefaults__
         self.plain = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
@@ -88,7 +93,7 @@ class Face:
     @cached_property
     def with_plain(self) -> bool:
         """Whether plain tensors are among the types: where PyTorch has no arguments to parse, or parses in Python."""
-        if self.getter or self.spelled_out or self.shown.__name__ in IN_PYTHON:
+        if self.getter or self.spelled_out or self.in_python:
             return True
         op = getattr(self.fn, "op", None)
         return len(signature(self.plain).parameters if op is None else op.params) == 1
@@ -115,18 +120,20 @@ class Face:
         """The call by a mode, or by the arguments' classes."""
         if self.spelled_out:
             args, kw = self.spelled(args, kw)
+        given = kw if self.in_python or self.spelled_out else kw or None
         if modes:
             types = {v.__class__: None for v in relevant if self.with_plain or v.__class__ is not Tensor}
             was = modes, state.function_modes
             state.face_modes = modes[:-1]
             state.function_modes = tuple(m for m in was[1] if m is not modes[-1])
             try:
-                result = modes[-1].__torch_function__(self.shown, tuple(types), args, kw if self.spelled_out else kw or None)
+                result = modes[-1].__torch_function__(self.shown, tuple(types), args, given)
             finally:
                 state.face_modes, state.function_modes = was
             if result is not NotImplemented:
                 return result
-        return call_overridden(self.shown, relevant, args, kw or None, plain=self.with_plain, python=self.spelled_out)
+        python = self.home + self.shown.__name__ if self.in_python else ""
+        return call_overridden(self.shown, relevant, args, given, plain=self.with_plain, python=python)
 
     def spelled(self, args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as PyTorch's functions in Python hand them on: those with defaults by name, all of them."""
@@ -141,7 +148,7 @@ class Face:
         given = bound.arguments
         return (
             tuple(given[p.name] for p in parameters if p.default is p.empty),
-            {p.name: given[p.name] for p in parameters if p.default is not p.empty},
+            {p.name: given[p.name] for p in parameters if p.default is not p.empty and p.name not in OURS},
         )
 
 
@@ -204,19 +211,21 @@ def refresh() -> None:
 def start() -> None:
     """Begin to watch."""
     global _watchers
-    _watchers += 1
-    if _watchers == 1:
-        import_module(f"{__package__}.nn.functional")
-        FACES.refresh = refresh
-        refresh()
+    with _lock:
+        _watchers += 1
+        if _watchers == 1:
+            import_module(f"{__package__}.nn.functional")
+            FACES.refresh = refresh
+            refresh()
 
 
 def stop() -> None:
     """End it."""
     global _watchers
-    _watchers -= 1
-    if not _watchers:
-        for face in _seen.values():
-            face.leave()
-        _seen.clear()
-        FACES.refresh = None
+    with _lock:
+        _watchers -= 1
+        if not _watchers:
+            for face in _seen.values():
+                face.leave()
+            _seen.clear()
+            FACES.refresh = None

@@ -20,7 +20,7 @@ from typing import Any
 
 from python_repr import as_here
 
-TOPICS = "engine views hooks function functional forward_mode func anomaly graph".split()
+TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners".split()
 RECORDED = Path(__file__).parent / "recorded"
 
 
@@ -54,6 +54,7 @@ def text_of(program: Callable[[Any], None], torch: Any) -> str:
         # said once in a process; about PyTorch's own insides
         if (
             "will create a reference cycle" not in str(message)
+            and "Converting a tensor with requires_grad=True" not in str(message)
             and "torch.jit" not in str(message)
             and "GraphModule" not in str(message)
         ):

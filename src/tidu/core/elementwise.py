@@ -183,11 +183,22 @@ class ElementwiseOp(Op):
             )  # beside tensors plain numbers
             if out is None:
                 return self.call(*args)
+        if out.__class__ is Tensor:
+            self.check_overlap(args, out)
         try:
             return super().general(args, out)
         except ValueError:
             self.check_shapes(args)
             raise
+
+    def check_overlap(self, args: Sequence[Any], out: Tensor) -> None:
+        """Raise for an out= that lies in a part of an input's memory, unless another error is to be said first."""
+        from .inplace import refuse_partial_overlap
+
+        plain = [x for x in (args[i] for i in self.positions) if x.__class__ is Tensor]
+        if not (state.grad and any([live_node(x) is not None for x in (*plain, out)])):
+            for x in plain:
+                refuse_partial_overlap(out._a, x._a)
 
     def check_shapes(self, args: Sequence[Any]) -> None:
         """Raise for inputs whose shapes do not broadcast."""
@@ -362,7 +373,7 @@ def unary(
                 t._v = Inference((0,))
             return t
         if record is not True:
-            return op.record((input,), r)
+            return op.record((input,), r) if state.grad else op.wrap((input,), r)
         t._node = n = new(cls)
         n.seq = next_seq()
         n._hooks = None

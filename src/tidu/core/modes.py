@@ -48,7 +48,7 @@ class _State(threading.local):
 
     def refresh(self) -> None:
         self.watched = self.anomaly or self.masked or self.timer is not None
-        if self.inference or self.anomaly or self.saved_hooks or self.debug:
+        if self.inference or (self.grad and (self.anomaly or self.saved_hooks or self.debug)):
             self.record = CAREFUL
         else:
             self.record = self.grad

@@ -200,10 +200,11 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
 
 
 def call_overridden(
-    func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any, plain: bool = False, python: bool = False
+    func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any, plain: bool = False, python: str = ""
 ) -> Any:
     """Call `func` by the modes and classes that override it; TypeError if none of them will. With `plain` tensors that
-    override nothing are among the types too; a function that PyTorch has in Python words its error differently."""
+    override nothing are among the types too; `python` is the name of a function that PyTorch has in Python, whose error
+    is worded differently."""
     relevant = list(relevant)
     found = overloaded(relevant)
     types = tuple(type(v) for v in found)
@@ -222,9 +223,8 @@ def call_overridden(
         if result is not NotImplemented:
             return result
     if python:
-        home = getattr(func, "__module__", "").replace(__package__.partition(".")[0], "torch")
         raise TypeError(
-            f"no implementation found for '{home}.{func.__name__}' on types that implement __torch_function__: "
+            f"no implementation found for '{python}' on types that implement __torch_function__: "
             f"{[type(v) for v in found]}"
         )
     word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
@@ -241,11 +241,15 @@ class Override:
     level = 1 << 30
 
     def process(self, op: Any, args: tuple[Any, ...]) -> Any:
+        if state.function_modes and hasattr(state.function_modes[-1], "dispatch"):
+            return state.function_modes[-1].dispatch(op, args)
         public = _public(op)
         positional, kw = _presented(op, args)
         return call_overridden(public, op.tensor_args(args), positional, kw or None)
 
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
+        if state.function_modes and hasattr(state.function_modes[-1], "dispatch"):
+            return state.function_modes[-1].dispatch_inplace(op, args)
         public = PUBLIC.get(op.name + "_") or _inplace_of(op)
         positional, kw = _presented(op, args)
         return call_overridden(public, op.tensor_args(args), positional, kw or None)

@@ -14,9 +14,13 @@ _PREFIXES = {"linalg_": "linalg", "fft_": "fft", "special_": "special"}
 class Operator:
     """A function, and its overloads, which are the function too: it looks at its arguments."""
 
-    def __init__(self, name: str, function: Any) -> None:
+    namespace = "aten"
+
+    def __init__(self, name: str, function: Any, packet: Any = None) -> None:
         self.__name__ = self.__qualname__ = name
         self._function = function
+        if packet is not None:  # an overload
+            self.overloadpacket, self._overloadname = packet, name.rpartition(".")[2]
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self._function(*args, **kw)
@@ -24,7 +28,9 @@ class Operator:
     def __getattr__(self, overload: str) -> Any:
         if overload.startswith("__"):
             raise AttributeError(overload)
-        return Operator(f"{self.__name__}.{overload}", self._function)
+        made = Operator(f"{self.__name__}.{overload}", self._function, self)
+        setattr(self, overload, made)
+        return made
 
     def __repr__(self) -> str:
         return f"aten.{self.__name__}"

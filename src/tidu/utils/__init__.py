@@ -29,9 +29,15 @@ def swap_tensors(t1: _Any, t2: _Any) -> None:
     Source: torch.utils.swap_tensors.
 
     Raises:
-        RuntimeError: they are of classes with different slots.
+        RuntimeError: somebody has a weak reference to one of them.
     """
+    import weakref
+
     from ..core.tensor import Tensor
+
+    for name, t in (("t1", t1), ("t2", t2)):
+        if weakref.getweakrefs(t):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
 
     cls1, cls2 = type(t1), type(t2)
     t1.__class__, t2.__class__ = cls2, cls1

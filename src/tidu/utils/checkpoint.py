@@ -23,10 +23,18 @@ from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
 from ..ops._generator import get_rng_state, set_rng_state
 from ..random import fork_rng
+from ._selective import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType", "SAC_IGNORED_OPS",
+    "SelectiveCheckpointContext", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 _early_stop: list[bool | None] = [None]
@@ -56,6 +64,31 @@ class CheckpointError(RuntimeError):
 
 class _Stop(Exception):
     """The second run has made all that is needed."""
+
+
+class DefaultDeviceType:
+    """The kind of device whose random states a checkpoint keeps besides the CPU's. Source:
+    torch.utils.checkpoint.DefaultDeviceType."""
+
+    _default_device_type = "cpu"
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        DefaultDeviceType._default_device_type = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        return DefaultDeviceType._default_device_type
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The random states of the devices of the arguments: none, for there is the CPU only. Source:
+    torch.utils.checkpoint.get_device_states."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Put random states back. Source: torch.utils.checkpoint.set_device_states."""
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
@@ -234,10 +267,11 @@ def _without_reentrance(
     rng = get_rng_state() if preserve else None
 
     def again(*args: Any) -> None:
-        with fork_rng(enabled=preserve), second:
+        with fork_rng(enabled=preserve):
             if preserve:
                 set_rng_state(rng)  # type: ignore[arg-type]
-            fn(*args, **kwargs)
+            with second:
+                fn(*args, **kwargs)
 
     frame = _Frame(again, args, early_stop if _early_stop[0] is None else _early_stop[0], _CHECKS[check])
     with saved_tensors_hooks(frame.pack, frame.unpack), first:

@@ -1,0 +1,216 @@
+"""What is rarely done: arguments of the wrong kind, modes within modes, writes through views of another dtype."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from typing import Any
+
+from . import attempt
+
+
+def arguments_of_grad(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    def grad(*args: Any, **kw: Any) -> None:
+        attempt(torch.autograd.grad, *args, **kw)
+
+    for wrong in (None, "x", [None], [x, 3], []):
+        grad((x * 2).sum(), wrong)
+    for wrong in (None, "y", [(x * 2).sum(), None], 3):
+        grad(wrong, x)
+    grad((x * 2).sum(), x, [torch.ones(()), torch.ones(())])
+    grad([(x * 2).sum(), x.sum()], x, [torch.ones(())])
+    grad((x * 2).sum(), x, 3)
+    grad(x * 2, x, torch.ones(2), is_grads_batched=True)
+    grad(x * 2, x, torch.ones(4, 5, 6), is_grads_batched=True)
+
+
+def arguments_of_backward(torch: Any) -> None:
+    def y() -> Any:
+        return (torch.ones(2, requires_grad=True) * 2).sum()
+
+    for wrong in ([], None, "x", 3, [None]):
+        attempt(torch.autograd.backward, wrong)
+    for wrong in ([], 3, [3], "a"):
+        attempt(torch.autograd.backward, y(), inputs=wrong)
+    attempt(torch.autograd.backward, [y()], [torch.ones(()), torch.ones(())])
+    attempt(torch.autograd.backward, [y(), y()], [torch.ones(())])
+    attempt(y().backward, inputs="a")
+
+
+def recording_in_inference_mode(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        with torch.enable_grad():
+            print(torch.is_grad_enabled(), torch.is_inference_mode_enabled())
+            y = x * 2
+            print(y.requires_grad, y.is_inference(), y.grad_fn)
+            v = x.view(2, 1)
+            print(v.requires_grad, v.is_inference(), v.grad_fn)
+        with torch.inference_mode(False):
+            print(torch.is_grad_enabled(), (x * 2).requires_grad)
+        print(torch.is_grad_enabled())
+    with torch.no_grad(), torch.inference_mode(False):
+        print(torch.is_grad_enabled())
+    print(torch.is_grad_enabled())
+
+
+def an_accumulating_node_called(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn.next_functions[0][0]
+    print(node(torch.ones(2) * 3), x.grad)
+    print(node(torch.ones(2)), x.grad)
+    attempt(node)
+
+
+def anomaly_mode_is_everywhere(torch: Any) -> None:
+    def elsewhere() -> None:
+        found = []
+        t = threading.Thread(
+            target=lambda: found.append((torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()))
+        )
+        t.start()
+        t.join()
+        print(found)
+
+    with torch.autograd.set_detect_anomaly(True, check_nan=False):
+        elsewhere()
+    elsewhere()
+    attempt(torch.autograd.set_detect_anomaly, 1)
+    attempt(torch.autograd.set_detect_anomaly, True, None)
+    print(torch.is_anomaly_enabled())
+
+
+def forward_mode_switched_off(torch: Any) -> None:
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.ones(2), torch.ones(2))
+        with fw._set_fwd_grad_enabled(False):
+            print(fw.unpack_dual(d).tangent, fw.unpack_dual(d * 2).tangent)
+        print(fw.unpack_dual(d * 3).tangent)
+        attempt(fw.make_dual, torch.ones(2), torch.ones(2), level=1)
+        attempt(fw.unpack_dual, 3)
+        attempt(fw.make_dual, 3, torch.ones(2))
+
+
+def complex_views(torch: Any) -> None:
+    x = torch.arange(4.0).reshape(2, 2).requires_grad_()
+    b = x * 1
+    c = torch.view_as_complex(b)
+    b.mul_(2)
+    c.abs().sum().backward()
+    print(c, x.grad)
+    x.grad = None
+    b = x * 1
+    c = torch.view_as_complex(b)
+    c[0].mul_(3j)
+    (b * x).sum().backward()
+    print(b, x.grad)
+    z = torch.tensor([1 + 1j, 2 - 1j]).requires_grad_()
+    w = z * 1
+    w.imag.add_(w.real)
+    w.abs().sum().backward()
+    print(w, z.grad)
+
+
+def pickles(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    def hook(g: Any) -> Any:
+        return g
+
+    hook.__name__ = hook.__qualname__ = "hook"
+    x.register_hook(hook)
+    print(pickle.loads(pickle.dumps(x)), pickle.loads(pickle.dumps(x * 2)))
+    hook.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    pickle.dumps(x)
+    attempt(copy.deepcopy, x * 2)
+
+
+def hooks_over_what_is_asked_for(torch: Any) -> None:
+    graph = torch.autograd.graph
+    a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    y, z = a * 2, b * 3
+    handle = graph.register_multi_grad_hook([y, z], lambda gs: print(gs))
+    out = (y * z).sum()
+    torch.autograd.grad(out, [y], retain_graph=True)
+    torch.autograd.grad(out, [y, z], retain_graph=True)
+    torch.autograd.grad(out, [a], retain_graph=True)
+    print(handle)
+
+
+def functions_misused(torch: Any) -> None:
+    x = torch.ones(4, requires_grad=True)
+
+    class Dirty(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, x: Any) -> Any:
+            ctx.mark_dirty(x.mul_(2))
+            return a * 1, x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            return g, h * 2
+
+    attempt(Dirty.apply, x, (x * 1)[:2])
+
+    class Number(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(3)
+            return x * 2
+
+    attempt(Number.apply, x * 1)
+
+    class Keyword(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, scale: float = 2.0, *, flag: bool = False) -> Any:
+            ctx.scale = scale
+            return x * scale
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.scale, None
+
+    attempt(Keyword.apply, x, scale=3)
+    attempt(Keyword.apply, x, flag=True)
+    attempt(Keyword.apply, x, other=True)
+
+    class Split(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2, x.sum()
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            return t
+
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        attempt(Split.apply, fw.make_dual(torch.ones(2), torch.ones(2)))
+    attempt(Split.apply)
+
+    class Mapped(Split):
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, x: Any) -> Any:
+            return x
+
+    attempt(torch.func.vmap(Mapped.apply), torch.ones(3, 2))
+
+
+def swapping(torch: Any) -> None:
+    import weakref
+
+    a, b = torch.ones(2), torch.zeros(3, requires_grad=True)
+    a.name_ = "a"
+    torch.utils.swap_tensors(a, b)
+    print(a, b, b.name_, hasattr(a, "name_"))
+    watch = weakref.ref(a)
+    attempt(torch.utils.swap_tensors, a, b)
+    print(watch() is a)

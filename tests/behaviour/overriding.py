@@ -1,0 +1,173 @@
+"""Classes and modes that see what is called: `__torch_function__`, function modes, dispatch modes."""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from typing import Any
+
+from . import attempt
+
+
+def a_class_that_is_no_tensor(torch: Any) -> None:
+    handled: dict[Any, Any] = {}
+
+    class Scalar:
+        def __init__(self, n: int, value: float) -> None:
+            self.n, self.value = n, value
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func not in handled:
+                return NotImplemented
+            return handled[func](*args, **(kwargs or {}))
+
+    handled[torch.mean] = lambda x: x.value / x.n
+    handled[torch.add] = lambda a, b: ("sum", type(a).__name__, type(b).__name__)
+    handled[torch.nn.functional.relu] = lambda x, inplace: ("relu", inplace)
+    s = Scalar(5, 2)
+    print(torch.mean(s), torch.add(s, s), torch.add(torch.ones(2), s), torch.nn.functional.relu(s))
+    attempt(torch.mul, s, 2)
+    attempt(torch.nn.functional.relu6, s)
+    attempt(torch.nn.functional.mse_loss, s, s)
+
+
+def what_a_class_sees(torch: Any) -> None:
+    class Log(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is not torch.Tensor.__repr__:
+                print(func.__name__, len(args), kwargs)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = Log([1.0, 2.0, 3.0])
+    print(x, type(x + 1).__name__, x.mean(0, keepdim=True))
+    print(x.shape, len(x), x.requires_grad_().is_leaf)
+    (x * x).sum().backward()
+    print(x.grad)
+    print(x[0], x.view(3, 1).T, x.detach().numpy(), float(x[0]), 1 - x, -x)
+    torch.nn.functional.softmax(x, dim=0)
+    torch.nn.functional.linear(torch.ones(2, 3), x.detach().view(1, 3))
+    torch.cat([x, x])
+    torch.stack((x, torch.ones(3)))
+    torch.einsum("i,i", x, x)
+    torch.where(x > 1, x, 0)
+    x.detach().add_(1)
+
+
+def subclasses(torch: Any) -> None:
+    class P(torch.Tensor):
+        pass
+
+    class Q(torch.Tensor):
+        pass
+
+    class R(P):
+        pass
+
+    p = P([1.0, 2.0])
+    print(p, type(p * 2).__name__, type(torch.ones(2) * p).__name__, type(p.split(1)[0]).__name__)
+    print(type(p.max(0).values).__name__, type(p.to(torch.float64)).__name__, type(P([1.0]) + R([1.0])).__name__)
+    attempt(torch.add, p, Q([1.0, 1.0]))
+    with torch._C.DisableTorchFunctionSubclass():
+        print(type(p * 2).__name__)
+
+
+def what_a_mode_sees(torch: Any) -> None:
+    functional = torch.nn.functional
+
+    class Log(torch.overrides.TorchFunctionMode):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            print(self.name, func.__name__, [t.__name__ for t in types], len(args), list(kwargs or {}))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 2, requires_grad=True)
+    linear = functional.linear
+    with Log("a"):
+        y = x * 2
+        torch.ones(2)
+        functional.relu(x)
+        _ = x.shape, x.T, x.grad, x[0], x == x, x @ x, 1 - x, -x, len(x)
+        linear(x, x)
+        functional.cross_entropy(x, torch.tensor([0, 1]))
+        torch.add(x, 1, alpha=2)
+        torch.autograd.grad(x.sum(), x, allow_unused=False)
+        y.sum().backward()
+    with Log("a"), Log("b"):
+        x.exp()
+    x.exp()
+    with Log("a"), torch._C.DisableTorchFunctionSubclass():
+        x.exp()
+
+
+def a_mode_that_replaces(torch: Any) -> None:
+    class Zeros(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.ones:
+                return torch.zeros(*args, **(kwargs or {}))
+            return func(*args, **(kwargs or {}))
+
+    def fails() -> None:
+        with Zeros():
+            raise KeyError("inside")
+
+    with Zeros():
+        print(torch.ones(2), torch.ones(2) + 1)
+    attempt(fails)
+    print(torch.ones(2))
+
+
+def what_a_dispatch_mode_sees(torch: Any) -> None:
+    mode = import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode
+
+    class Log(mode):  # type: ignore[misc, valid-type]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            print(func, len(args))
+            return func(*args, **(kwargs or {}))
+
+    class Doubled(mode):  # type: ignore[misc, valid-type]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            out = func(*args, **(kwargs or {}))
+            return out * 2 if func is torch.ops.aten.mul.Tensor else out
+
+    x = torch.ones(2, 2, requires_grad=True)
+    with Log():
+        y = (x * 2).sin()
+        torch.nn.functional.linear(x, x) + 1
+        y.sum().view(1)
+        x[0].cos()
+        x.log()
+        x.mean()
+        x**2
+    with Doubled():
+        z = x * 3
+    print(z)
+    z.sum().backward()
+    print(x.grad)
+
+
+def selective_checkpoints(torch: Any) -> None:
+    module = import_module(torch.__name__ + ".utils.checkpoint")
+    make, policies = module.create_selective_checkpoint_contexts, module.CheckpointPolicy
+    x = torch.full((2, 2), 0.5, requires_grad=True)
+    seen = []
+
+    def policy(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.append((str(op), ctx.is_recompute))
+        return policies.MUST_SAVE if op == torch.ops.aten.mm.default else policies.PREFER_RECOMPUTE
+
+    def f(a: Any) -> Any:
+        return torch.sigmoid(a @ a).sin()
+
+    for keep in (policy, [torch.ops.aten.mm.default], [torch.ops.aten.sigmoid.default, torch.ops.aten.mm.default]):
+        x.grad = None
+        y = module.checkpoint(f, x, use_reentrant=False, context_fn=functools.partial(make, keep))
+        y.sum().backward()
+        print(y, x.grad)
+    print(seen)
+    attempt(make, 3)
+    print([p.name for p in policies])
