@@ -123,10 +123,10 @@ def basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
             except IndexError:
                 raise out_of_range(view, dim, k, place) from None
         elif kind is slice:
-            view = _apply_slice(view, dim, k)
+            view = _apply_slice(view, dim, k) if dim < len(view.shape) or not n else view
             dim += 1
         elif k is Ellipsis:
-            dim, free = dim + free, 0  # a second Ellipsis takes nothing
+            dim += free  # a second Ellipsis too: what follows lies outside then, as in PyTorch
         elif k is None:
             view = unsqueeze(view, dim)
             dim += 1
@@ -141,6 +141,8 @@ def basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
             dim += max(taken, 1)
     if not indices:
         return view, None
+    if len(indices) > len(view.shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(view.shape)} (got {len(indices)})")
     return view, [k for k in indices if k is not _COVERED]
 
 
@@ -217,7 +219,7 @@ def out_of_range(x: Any, dim: int, i: int, shown: int) -> IndexError:
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
         )
-    size = shape[dim] if len(shape) else 0
+    size = shape[dim] if dim < len(shape) else 0
     return IndexError(f"index {i} is out of bounds for dimension {shown} with size {size}")
 
 
