@@ -482,3 +482,21 @@ def test_layer_norm_of_short_rows_with_infinities() -> None:
         got = rows.layer_norm(a, 1, w)[0]
     assert np.isfinite(np.delete(got, 3, 1)).all()
     np.testing.assert_array_equal(np.isinf(got[:, 3]), True)
+
+
+@pytest.mark.parametrize("shape", [(400, 100), (5000, 64), (40, 3000)])
+@pytest.mark.parametrize("fill", [-np.inf, -1e9])
+def test_masked_rows(shape, fill):
+    """Exponentials that underflow are taken another way than those that do not."""
+    r = np.random.default_rng(0)
+    x = r.standard_normal(shape).astype(np.float32)
+    x[r.random(shape) < 0.4] = fill
+    x[:, 0] = 1
+    wide = x.astype(np.float64)
+    want = np.exp(wide - wide.max(1, keepdims=True))
+    want /= want.sum(1, keepdims=True)
+    got = rows.softmax(x, 1)
+    assert np.allclose(got, want, rtol=1e-5, atol=1e-7) and not got[want == 0].any()
+    logs = rows.log_softmax(x, 1)
+    with np.errstate(divide="ignore"):
+        assert np.allclose(np.where(want > 0, logs, 0), np.where(want > 0, np.log(want), 0), rtol=1e-5, atol=1e-5)

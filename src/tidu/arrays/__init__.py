@@ -38,6 +38,9 @@ rows.py       softmax and normalisation along an axis
     layer_norm(a, n_axes, weight=None, bias=None, eps=1e-5) -> out, mean, rstd
     layer_norm_backward(g, a, mean, rstd, n_axes, weight=None, need=(True, True, True))
 
+attention.py  softmax(q k^T * scale + mask) v without keeping the scores: forward, backward
+recurrent.py  LSTM, GRU and plain recurrent layers over whole sequences: each forward and backward
+
 native.py     the same as one native loop for large float32 arrays, where llvmlite is (TIDU_NATIVE=0: nowhere);
               elementwise.py and rows.py go there by themselves; native_kernels.py has the formulas,
               native_loops.py the compiler

@@ -18,7 +18,7 @@ import numpy as np
 
 from tidu.arrays.native import address, count_pieces, over_pieces, over_rows
 from tidu.arrays.native import kernel as kernel_of
-from tidu.arrays.threads import exp_scaled, one_blas_thread, parallel, quiet, step_of
+from tidu.arrays.threads import exponential, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
     "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
@@ -29,6 +29,7 @@ _FLOAT32 = np.dtype(np.float32)
 _exp, _mul, _sub, _add, _div, _log = np.exp, np.multiply, np.subtract, np.add, np.divide, np.log
 _add_reduce: Any = np.add.reduce
 _max_reduce: Any = np.maximum.reduce
+_min_reduce: Any = np.minimum.reduce
 _vecdot: Any = np.vecdot
 
 _BLOCK = 1 << 21  # bytes of a block; a few calls on each, which should be long for the interpreter's lock
@@ -37,6 +38,7 @@ _LARGE = 1 << 16  # elements from which there are native loops, and blocks
 # Elements from which the threads share. Between many calls, short ones on small arrays, the interpreter's lock goes
 # back and forth, so that layer norm has bounds of its own: for long rows, short ones, and native loops.
 _SHARED, _SHARED_LONG, _SHARED_SHORT, _SHARED_NATIVE = 1 << 17, 1 << 19, 1 << 21, 1 << 18
+_TWO = 1 << 19  # elements up to which two blocks are enough: short calls on two threads wait for one another
 _DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
 _NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
 
@@ -57,8 +59,8 @@ def row_sum(x: np.ndarray) -> np.ndarray:
     return row_dot(x, None)
 
 
-def row_dot(x: np.ndarray, y: Any) -> np.ndarray:
-    """Sums of x * y along axis 1, that axis kept; y may be one row; None stands for ones."""
+def row_dot(x: np.ndarray, y: Any, scratch: np.ndarray | None = None) -> np.ndarray:
+    """Sums of x * y along axis 1, that axis kept; y may be one row; None stands for ones. `scratch` is for products."""
     kind = x.dtype.char
     if x.ndim == 2 and (kind == "f" or kind == "d"):
         n = x.shape[1]
@@ -66,13 +68,24 @@ def row_dot(x: np.ndarray, y: Any) -> np.ndarray:
         if n <= _DOT:
             if vector.ndim == 1:
                 return x.dot(vector)[:, None]
-            return _vecdot(x, y)[:, None] if n > _NARROW else (x * y).dot(_ONES[kind][:n])[:, None]
+            return _vecdot(x, y)[:, None] if n > _NARROW else _mul(x, y, scratch).dot(_ONES[kind][:n])[:, None]
         parts = [
             row_dot(x[:, i : i + _DOT], None if y is None else y[..., i : i + _DOT])
             for i in range(0, n, _DOT)
         ]
         return row_dot(np.concatenate(parts, 1), None)
     return _add_reduce(x if y is None else x * y, 1, None, None, True)
+
+
+def _exponentials(x: np.ndarray, out: np.ndarray) -> None:
+    """out = exp(x), by the fast way unless some rows show elements for which it would be slow, as masked ones are."""
+    exp, unit = exponential(x.dtype)
+    if unit != 1 and x.size > _TINY:
+        _mul(x, unit, out)
+        if _min_reduce(out[:: -(-len(out) // _LOOKED_AT)], None) > _LEAST_EXPONENT:  # False for NaN
+            exp(out, out)
+            return
+    _exp(x, out)
 
 
 def _row_max(x: np.ndarray) -> np.ndarray:
@@ -111,7 +124,10 @@ def _over_blocks(
     line = max(1, a.size // max(outer, 1)) * item  # bytes of one outer index
     block = _BLOCK if len(ins) < 4 else _BLOCK // 2  # the more arrays, the less of each
     most = max(1, block // line)
-    step = step_of(outer, most, 1) if a.size > shared else max(1, most // 2)
+    if shared < a.size <= _TWO:
+        step = min(most, -(-outer // 2))
+    else:
+        step = step_of(outer, most, 1) if a.size > shared else max(1, most // 2)
     cuts: list[tuple[slice, ...]] = [(slice(i, i + step),) for i in range(0, outer, step)]
     if a.ndim == 3 and line > 2 * _BLOCK:  # long slabs: cut the inner axis too
         width = max(512, _BLOCK // (a.shape[1] * item))
@@ -165,11 +181,13 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
 # counts underflowed. It nearly always is so, and saves two of five steps. (One row outside sends its block the
 # careful way.)
 _LEAST, _MOST = 1e-2, 1e4
+_LOOKED_AT = 16  # rows of a block
+_LEAST_EXPONENT = -126.0  # of two, in float32; below are numbers that are not normal, and zero
 _TINY = 1 << 13  # elements up to which looking at the sums costs more than it saves
 
 
 def _within(s: np.ndarray) -> bool:
-    return bool(s.min() > _LEAST and s.max() < _MOST)  # False for NaN
+    return bool(_min_reduce(s, None) > _LEAST and _max_reduce(s, None) < _MOST)  # False for NaN
 
 
 def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -181,7 +199,7 @@ def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        exp_scaled(x, 1.0, out)
+        _exponentials(x, out)
         s = row_sum(out)
         if _within(s):
             _div(out, s, out)
@@ -197,7 +215,7 @@ def softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    _sub(g, row_dot(g, y), out)
+    _sub(g, row_dot(g, y, out), out)
     _mul(out, y, out)
 
 
@@ -208,7 +226,7 @@ def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
-        exp_scaled(x, 1.0, out)
+        _exponentials(x, out)
         s = row_sum(out)
         if _within(s):
             _sub(x, _log(s), out)
@@ -223,7 +241,7 @@ def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    exp_scaled(y, 1.0, out)
+    _exponentials(y, out)
     _mul(out, row_sum(g), out)
     _sub(g, out, out)
 
@@ -236,7 +254,7 @@ def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarra
 def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
     if x.size > _TINY:
         e = np.empty_like(x)
-        exp_scaled(x, 1.0, e)
+        _exponentials(x, e)
         s = row_sum(e)
         if _within(s):
             _log(s, out)
