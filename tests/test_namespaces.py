@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+import recorded_programs
 
 import tidu as torch
 from tidu import nn
@@ -154,3 +155,23 @@ def test_a_process_group_of_one():
     finally:
         dist.destroy_process_group()
     assert not dist.is_initialized()
+
+
+def test_sobol_sequences_and_tensors_of_indices_and_values() -> None:
+    recorded_programs.check("sobol_and_sparse")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: torch.nested.nested_tensor([torch.ones(2)]), lambda: torch.export.export(None, ()),
+        lambda: torch.ao.quantization.quantize_dynamic(None), lambda: torch.sparse.softmax(torch.ones(2), 0),
+        lambda: torch.utils.cpp_extension.load("x", []),
+    ],
+)  # fmt: skip
+def test_what_is_there_to_be_imported_only_says_so_when_it_is_used(use) -> None:  # type: ignore[no-untyped-def]
+    import tidu.utils.cpp_extension  # noqa: F401
+
+    with pytest.raises(NotImplementedError, match="which tidu does not have") as caught:
+        use()
+    assert "docs/ops.md" in caught.value.__notes__[0]

@@ -103,14 +103,15 @@ _LATER = {
         "printing": "set_printoptions",
         "random": "thread_safe_generator",
         "serialization": "load save",
+        "sparse": "dsmm hsmm hspmm smm sparse_coo_tensor sparse_csr_tensor spmm",
     }.items()
     for name in names.split()
 }
 _MODULES = frozenset(
     "_C __future__ _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
     "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
-    "package profiler quasirandom random return_types serialization signal sparse special storage testing types utils "
-    "version xpu aliasing explain cli demos running printing".split()
+    "package profiler quantization quasirandom random return_types serialization signal sparse special storage testing types utils "
+    "version xpu mtia aliasing explain cli demos running printing".split()
 )
 
 

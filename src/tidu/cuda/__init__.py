@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -160,11 +161,54 @@ class AcceleratorError(RuntimeError):
     """An accelerator failed: never raised. Source: torch.AcceleratorError."""
 
 
-def __getattr__(name: str) -> Any:
-    if name == "amp":
-        from importlib import import_module
+def get_arch_list() -> list[str]:
+    """Empty: the library was built for no GPU. Source: torch.cuda.get_arch_list."""
+    return []
 
-        return import_module(f"{__name__}.amp")
+
+def get_gencode_flags() -> str:
+    """Empty: the library was built for no GPU. Source: torch.cuda.get_gencode_flags."""
+    return ""
+
+
+def get_rng_state_all() -> list[Any]:
+    """Empty: there is no generator. Source: torch.cuda.get_rng_state_all."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Nothing: there is no generator. Source: torch.cuda.set_rng_state_all."""
+
+
+def is_tf32_supported() -> bool:
+    """False. Source: torch.cuda.is_tf32_supported."""
+    return False
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
+    """Empty: there are no statistics. Source: torch.cuda.memory_stats."""
+    return OrderedDict()
+
+
+host_memory_stats = memory_stats
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+default_generators: tuple[Any, ...] = ()
+has_half, has_magma = True, False
+for _name in (
+    "caching_allocator_alloc can_device_access_peer clock_rate cudart current_blas_handle default_stream "
+    "get_per_process_memory_fraction get_sync_debug_mode memory_snapshot memory_summary memory_usage power_draw "
+    "reset_accumulated_memory_stats reset_max_memory_allocated set_per_process_memory_fraction set_stream "
+    "set_sync_debug_mode temperature utilization"
+).split():
+    globals()[_name] = _raiser(_name)
+CudaError = OutOfMemoryError
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in ("amp", "memory", "nvtx", "random", "streams"):
+        return import_module(f"{__name__}.{name}")
     from ..missing import missing_name
 
     raise missing_name(__name__, name)
