@@ -1,5 +1,6 @@
 """What PyTorch prints about views and in-place ops: the programs of behaviour/views.py."""
 
+import numpy as np
 import pytest
 from behaviour import programs, recorded, text_of
 
@@ -29,3 +30,48 @@ def test_in_place_words():
     i = torch.zeros(2, dtype=torch.int64)
     i.copy_(torch.ones(2, requires_grad=True))
     assert not i.requires_grad
+
+
+def test_second_derivative_through_a_written_view():
+    b0 = torch.tensor([0.5, -1.0], requires_grad=True)
+    b = b0 * 1
+    v = b.unsqueeze(0)
+    v.sigmoid_()
+    (g,) = torch.autograd.grad(b.cos().sum() + v.sum(), b0, create_graph=True)
+    (h,) = torch.autograd.grad((g**2).sum(), b0)
+
+    def first(x):
+        s = 1 / (1 + np.exp(-x))
+        return (1 - np.sin(s)) * s * (1 - s)
+
+    x, e = np.array([0.5, -1.0]), 1e-5
+    want = (first(x + e) ** 2 - first(x - e) ** 2) / (2 * e)
+    np.testing.assert_allclose(h.numpy(), want, rtol=1e-3)
+
+
+def test_views_made_without_recording_end_cotangents_of_any_shape():
+    a = torch.ones(3, 2, requires_grad=True) * 1
+    with torch.no_grad():
+        v, w = a.t(), a.flatten()
+    y = (v * 2).sum() + (w * 3).sum() + a.sum()
+    y.backward()  # v and w lead nowhere
+    assert v.requires_grad and v.grad_fn is None
+
+
+def test_a_view_follows_a_write_under_no_grad():
+    a = torch.ones(2, 3, requires_grad=True) * 1
+    v = a.t()
+    with torch.no_grad():
+        a.mul_(2)
+        assert v.grad_fn.name() == "AsStridedBackward0"
+
+
+def test_windows_that_overlap_may_be_written():
+    x = torch.zeros(4)
+    x.unfold(0, 2, 1).add_(1)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x[:1].expand(3).add_(1)
+    y = torch.arange(4.0).reshape(2, 2)
+    y[None] = y
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor"):
+        y.addcmul_(y.t(), y)

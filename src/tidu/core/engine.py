@@ -20,7 +20,7 @@ import numpy as np
 
 from .modes import set_record, state
 from .node import LEAF, OUTPUT, Node
-from .tensor import Tensor, new, raw, tensor_of
+from .tensor import NOWHERE, Tensor, new, raw, tensor_of
 
 ndarray = np.ndarray
 _by_seq = attrgetter("seq")
@@ -176,7 +176,7 @@ class Run:
                             grads[e] = c
                         elif e in owned and had.__class__ is ndarray:
                             np.add(had, c, had)
-                        else:
+                        elif e is not NOWHERE:  # where cotangents of any shape end
                             grads[e] = had + c
                             owned.add(e)
                 if kind == LEAF:
@@ -222,7 +222,7 @@ class Run:
             slots[edge.nr] = g if had is None else had + g
         else:
             had = self.grads.get(edge)
-            self.grads[edge] = g if had is None else had + g
+            self.grads[edge] = g if had is None or edge is NOWHERE else had + g
 
     def leaf_seen(self, leaf: Tensor) -> None:
         self.pending[leaf] -= 1

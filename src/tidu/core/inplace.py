@@ -22,9 +22,8 @@ from .modes import CAREFUL, state
 from .node import Node, next_seq
 from .op import REGISTRY, Op
 from .promote import result_type, scalar_of
-from .strided import _overlaps
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
-from .views import DEFAULT, geometry, live_node, pointer, storage_of, strides_of, view_error, window
+from .views import DEFAULT, geometry, live_node, pointer, storage_of, view_error, window
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -155,7 +154,8 @@ def refuse_partial_overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> 
         return  # gaps: they could lie between each other
     start, other = pointer(a), pointer(b)
     if start == other and a.nbytes == b.nbytes:
-        if a.strides == b.strides:
+        places = [[s for s, n in zip(v.strides, v.shape, strict=True) if n != 1] for v in (a, b)]
+        if places[0] == places[1]:
             return
     elif start >= other + b.nbytes or other >= start + a.nbytes:
         return
@@ -206,6 +206,10 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         raise
     wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
     check_inplace(x, wants, op.name in _UNIFORM)
+    if op.kind == "elementwise":
+        for v in flat:
+            if v is not x and v.__class__ is Tensor and v._v is x._v:
+                refuse_partial_overlap(x._a, v._a)
     try:
         result = op.forward(*vals)
     except ValueError:
@@ -294,7 +298,7 @@ def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
                 "torch.no_grad(); to compute with a changed value write y = x + ... or start from x.clone().",
             )
     a = x._a
-    if not overlapping and not a.flags.c_contiguous and _overlaps(a.shape, strides_of(a)):
+    if not overlapping and not a.flags.c_contiguous and _expanded(a):
         raise explain(
             RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory "
@@ -302,6 +306,11 @@ def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
             ),
             "an expanded tensor shows one element many times.",
         )
+
+
+def _expanded(a: np.ndarray[Any, Any]) -> bool:
+    """Whether a dimension shows one element many times. Windows that overlap otherwise, as of unfold, PyTorch lets pass."""
+    return a.size > 0 and any([s == 0 and n > 1 for n, s in zip(a.shape, a.strides, strict=True)])
 
 
 def check_view(x: Tensor) -> None:
@@ -388,6 +397,7 @@ def copy_slices(base: Tensor, x: Tensor, node: Any) -> CopySlices:
     n._hooks = None
     n.edges = (base if base._node is True else base._node, *node.edges[1:])
     n.fn = node
+    n.shared = False
     storage = storage_of(base._a)
     n.base_place = geometry(base._a, storage)
     n.view_place = geometry(x._a, storage)
@@ -399,11 +409,13 @@ class CopySlices(Node):
     """An in-place op on a view, as part of the history of the base: the cotangent of the window goes through the
     op, the rest passes by."""
 
-    __slots__ = ("base_dtype", "base_place", "fn", "view_dtype", "view_place")
+    __slots__ = ("base_dtype", "base_place", "fn", "shared", "view_dtype", "view_place")
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
+        if not raw:  # what is recorded may lead to the op's own node, by its output
+            self.shared = True
         if edges[0] is None:  # the base had no history: only what was written has
             return self._apply_written(g, edges, raw)
         if raw:
@@ -480,7 +492,8 @@ class CopySlices(Node):
         return cots
 
     def release(self) -> None:
-        self.fn.release()
+        if not self.shared:
+            self.fn.release()
 
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         return self.fn.saved_arrays()  # type: ignore[no-any-return]

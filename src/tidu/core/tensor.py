@@ -147,13 +147,13 @@ class Tensor(metaclass=Shown):
     @property
     def is_leaf(self) -> bool:
         """Whether no op made it (or none that recorded): the graph ends here."""
-        node = self._node if self._view is None else live_node(self)
+        node = self._node if self._view is None else live_node(self, True)
         return node is None or node is True or node is NOWHERE
 
     @property
     def grad_fn(self) -> Any:
         """The node that made it, None for a leaf."""
-        node = self._node if self._view is None else live_node(self)
+        node = self._node if self._view is None else live_node(self, True)
         if node is None or node is True or node is NOWHERE:
             return None
         return node.owner

@@ -38,8 +38,9 @@ def _how(multi: bool) -> str:
     return MULTI_OUTPUT if multi else DEFAULT
 
 
-def live_node(t: Tensor) -> Any:
-    """`_node` of a tensor, brought up to date if it is a view of something written since.
+def live_node(t: Tensor, asked: bool = False) -> Any:
+    """`_node` of a tensor, brought up to date if it is a view of something written since. RuntimeError where a view
+    cannot follow the write: where ops would record, or where somebody has asked for the node.
 
     A view without a history of its own (made under no_grad, or before its base came to require grad) counts as
     requiring grad if its base does, and swallows what flows to it: its node is NOWHERE.
@@ -57,7 +58,7 @@ def live_node(t: Tensor) -> Any:
             return None
     elif node is None:
         node = t._node = NOWHERE
-    if cell[0] != version and state.grad:
+    if cell[0] != version and (how is DEFAULT or asked or state.grad):
         if how is not DEFAULT:
             raise view_error(t, "its base or another view of its base has been")
         t._view = (base, cell[0], how)

@@ -14,7 +14,7 @@ from ..core.broadcast import sum_to
 from ..core.linear import linear
 from ..core.maps import different, maps
 from ..core.op import Op, named
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, tensor_of
 from ._make import as_dtype, finish, made, np_dtype, refuse_grad
 
 Array = np.ndarray[Any, Any]
@@ -140,4 +140,9 @@ def no_derivative(fn: str) -> Callable[..., Any]:
 
 
 def _zero_rule(tensor: str) -> Callable[..., Any]:
-    return named(lambda g, shape: sum_to(_zero(g), shape), ["g", tensor + "_shape"])
+    def rule(g: Any, shape: Any) -> Any:
+        if g.__class__ is Tensor:
+            return tensor_of(np.zeros(shape, g._a.dtype))  # with no history: nothing leads back from it
+        return sum_to(_zero(g), shape)
+
+    return named(rule, ["g", tensor + "_shape"])

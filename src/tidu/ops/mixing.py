@@ -151,6 +151,8 @@ def _plain(x: Any, t1: Any, t2: Any, value: Any) -> bool:
     a = x._a
     if t1._a.dtype is not a.dtype or t2._a.dtype is not a.dtype or not writes_plainly(x, a):
         return False
+    if any([t._v is x._v and t is not x for t in (t1, t2)]):  # which may overlap in part
+        return False
     return not (state.grad and (t1.requires_grad or t2.requires_grad))
 
 

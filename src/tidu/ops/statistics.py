@@ -13,7 +13,7 @@ from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
-from ..shapes import normalize_dim, normalize_dims
+from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._linalg import check_norm_dtype
 from ._reduce import Ints, check_dims, expand_back, into, is_low, where
 from .extremes import into_pair, picked
@@ -375,6 +375,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
                 f"{str(difference.dtype.legacy)} instead."
             )
         input, other = input.to(difference.dtype), other.to(difference.dtype)
+    broadcast_shapes(tuple(input.shape), tuple(other.shape))
     return _dist.call(input, other, float(p))
 
 
@@ -426,6 +427,10 @@ _renorm = Op(
 
 
 def _renorm_args(input: Any, p: float, dim: int, maxnorm: float) -> tuple[Any, ...]:
+    if input.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.legacy}"
+        )
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
