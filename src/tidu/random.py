@@ -28,7 +28,7 @@ def fork_rng(
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
-    device_type: str = "cuda",
+    device_type: str | None = None,
 ) -> Iterator[None]:
     """Within it the default generator may move; on leaving it is where it was. Source: torch.random.fork_rng.
 
@@ -46,11 +46,12 @@ def fork_rng(
     if not enabled:
         yield
         return
-    state = get_rng_state()
+    stream = default_generator.stream
+    place = stream.mark()
     try:
         yield
     finally:
-        set_rng_state(state)
+        stream.back(place)
 
 
 def thread_safe_generator() -> Generator | None:

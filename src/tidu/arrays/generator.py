@@ -64,7 +64,7 @@ class WordStream:
     array([2365658986,  303761048], dtype=uint32)
     """
 
-    __slots__ = ("_blocks", "_cursor", "_seed", "_source", "lock", "normal")
+    __slots__ = ("_blocks", "_cursor", "_seed", "_source", "_start", "lock", "normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
@@ -75,6 +75,7 @@ class WordStream:
         """Start afresh from `seed`, of at most 64 bits; a negative one stands for `seed + 2**64`."""
         with self.lock:
             self._seed = seed % (1 << 64)
+            self._start: list[Any] = [None]  # this start: the twister's key, where it is not the seed that says it
             self._blocks: np.ndarray | None = None  # the words produced, in whole blocks, if any since then
             self._cursor = 0  # the next word's place among them
             self.normal: float | None = None  # the second one of a pair, waiting to be handed out
@@ -152,6 +153,30 @@ class WordStream:
 
     # -- state ---------------------------------------------------------------------------------------------
 
+    def mark(self) -> tuple[Any, ...]:
+        """Where this stream is, for `back`: at no cost, and as good as `save` while the program runs."""
+        with self.lock:
+            return self._start, self._seed, self._blocks, self._cursor, self.normal
+
+    def back(self, mark: tuple[Any, ...]) -> None:
+        """Go on from where `mark` was taken."""
+        with self.lock:
+            start, seed, blocks, _, _ = mark
+            if blocks is not None:
+                if blocks is not self._blocks:  # the twister comes after other words
+                    self._turn(_untemper(blocks[-BLOCK:]))
+            elif self._blocks is not None or self._start is not start:
+                if start[0] is not None:
+                    self._turn(start[0])
+                elif self._source is not None:
+                    self._seed = seed
+                    self._reseed()
+            self._start, self._seed, self._blocks, self._cursor, self.normal = mark
+
+    def _turn(self, key: np.ndarray) -> None:
+        """Let the twister's next block follow this one."""
+        self._twister().state = {"bit_generator": "MT19937", "state": {"key": key, "pos": BLOCK}}
+
     def save(self) -> np.ndarray:
         """The state as PyTorch's 5056 bytes (a uint8 array)."""
         with self.lock:
@@ -187,6 +212,7 @@ class WordStream:
             place = {"key": key, "pos": BLOCK if fresh else 0}
             source.state = {"bit_generator": "MT19937", "state": place}
             self._blocks, self._cursor = None, 0
+            self._start = [key]
             if not fresh:
                 self._blocks = source.random_raw(BLOCK).astype(_WORD)
                 self._cursor = BLOCK if left == 1 else position

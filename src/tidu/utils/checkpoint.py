@@ -21,8 +21,7 @@ from ..core import engine
 from ..core.errors import modified_error
 from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
-from ..ops._generator import get_rng_state, set_rng_state
-from ..random import fork_rng
+from ..ops._generator import default_generator
 from ._selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -255,6 +254,21 @@ class _Frame:
             )
 
 
+@contextlib.contextmanager
+def _drawing_from(place: Any) -> Iterator[None]:
+    """Random numbers from that place of the default generator on, which afterwards is where it was; None: no care."""
+    if place is None:
+        yield
+        return
+    stream = default_generator.stream
+    here = stream.mark()
+    stream.back(place)
+    try:
+        yield
+    finally:
+        stream.back(here)
+
+
 def _without_reentrance(
     fn: Callable[..., Any], preserve: bool, context_fn: Callable[[], Any], check: str, early_stop: bool, args: Any,
     kwargs: Any,
@@ -264,14 +278,11 @@ def _without_reentrance(
     first, second = context_fn()
     if not state.grad:
         return fn(*args, **kwargs)
-    rng = get_rng_state() if preserve else None
+    place = default_generator.stream.mark() if preserve else None
 
     def again(*args: Any) -> None:
-        with fork_rng(enabled=preserve):
-            if preserve:
-                set_rng_state(rng)  # type: ignore[arg-type]
-            with second:
-                fn(*args, **kwargs)
+        with _drawing_from(place), second:
+            fn(*args, **kwargs)
 
     frame = _Frame(again, args, early_stop if _early_stop[0] is None else _early_stop[0], _CHECKS[check])
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
@@ -290,8 +301,8 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         check_backward_validity(args)
-        ctx.run_function, ctx.preserve = run_function, preserve_rng_state
-        ctx.rng = get_rng_state() if preserve_rng_state else None
+        ctx.run_function = run_function
+        ctx.place = default_generator.stream.mark() if preserve_rng_state else None
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -311,11 +322,8 @@ class CheckpointFunction(Function):
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = t
         args = list(detach_variable(tuple(args)))
-        with fork_rng(enabled=ctx.preserve):
-            if ctx.preserve:
-                set_rng_state(ctx.rng)
-            with enable_grad():
-                outs = ctx.run_function(*args)
+        with _drawing_from(ctx.place), enable_grad():
+            outs = ctx.run_function(*args)
         outs = (outs,) if isinstance(outs, Tensor) else outs
         pairs = [(o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
         if not pairs:
