@@ -1,8 +1,7 @@
 """Attention, softmax(q k^T * scale + mask) v: the scores of a few heads fit in the cache and are never kept.
 
 Backward makes them anew from the saved logarithms of the rows' sums. Heads are shared out between the threads. Arrays
-are (batch, heads, length, width) in any layout of memory, and results are laid out as what they belong to: heads that
-lie side by side within a row are neither parted nor joined by a copy.
+are (batch, heads, length, width) in any layout of memory: heads that lie side by side are mostly used where they are.
 
 What no query may see is cleared from the exponentials bit by bit instead of being minus infinity before: exponentials
 of infinities are slow, and an infinity or NaN is cleared too.
@@ -143,6 +142,12 @@ def _share(run: Callable[[At], None], pieces: list[At], work: int) -> None:
             run(at)
 
 
+def _dense(x: Array) -> Array:
+    """With rows that do not all fall on the same few lines of the cache, as those of a round distance do."""
+    distance = x.strides[2]
+    return x if distance % 1024 or distance == x.shape[3] * x.itemsize else np.ascontiguousarray(x)
+
+
 def _beside(x: Array, column: Array) -> Array:
     """x with one more column: (..., length, width + 1)."""
     out = np.empty((*x.shape[:3], x.shape[3] + 1), x.dtype)
@@ -175,8 +180,9 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
     exp, unit = exponential(dtype)
 
     def run(at: At) -> None:
-        q_, v_, out_, lse_ = q[at], v[at], out[at], lse[at]
-        turned = _turn(k[at], scale * unit, np.empty((*q_.shape[:2], k.shape[3], others), dtype))
+        q_, k_, v_ = (_dense(a[at]) for a in (q, k, v))
+        out_, lse_ = out[at], lse[at]
+        turned = _turn(k_, scale * unit, np.empty((*q_.shape[:2], k.shape[3], others), dtype))
         for tile in tiles:
             s = tile.scores(at, q_, turned, unit)
             exp(s, s)
@@ -194,9 +200,7 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
                 _log(total, sums)
                 _add(sums, m / dtype.type(unit), sums)
                 total = np.where(total == 0, dtype.type(1), total)
-            target = out_[:, :, tile.rows]
-            _matmul(s, v_[:, :, : tile.keys], out=target)
-            _div(target, total, target)
+            _div(_matmul(s, v_[:, :, : tile.keys]), total, out_[:, :, tile.rows])
 
     _share(run, _pieces(q, tiles[0].size * q.itemsize), out.size * others)
     return lse
@@ -208,7 +212,7 @@ def backward(
     """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale,
     s k, s^T q and p^T g.
     """
-    gq, gk, gv = np.empty_like(q), np.empty_like(k), np.empty_like(v)
+    gq, gk, gv = (np.empty(a.shape, a.dtype) for a in (q, k, v))
     dtype, others = q.dtype, k.shape[2]
     if not out.size or not others:
         for a in (gq, gk, gv):
@@ -224,13 +228,14 @@ def backward(
     most = tiles[0].keys
 
     def run(at: At) -> None:
-        q_, k_, g_, gq_, gk_, gv_ = (a[at] for a in (q, k, g, gq, gk, gv))
+        q_, k_, v_, g_ = (_dense(a[at]) for a in (q, k, v, g))
+        gq_, gk_, gv_ = gq[at], gk[at], gv[at]
         with_lse, with_total = beside_q[at], beside_g[at]
         turned = np.empty((2, *k_.shape[:2], k.shape[3] + 1, others), dtype)
         turned[..., -1, :] = 1
         turned_k, turned_v = turned
         _turn(k_, scale * unit, turned_k[:, :, :-1])
-        _turn(v[at], scale, turned_v[:, :, :-1])
+        _turn(v_, scale, turned_v[:, :, :-1])
         gk_[:, :, most:] = gv_[:, :, most:] = 0
         for tile in tiles:
             rows, keys, first = tile.rows, tile.keys, tile is tiles[0]
