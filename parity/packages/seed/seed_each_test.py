@@ -12,4 +12,4 @@ def _seeded():
 
     random.seed(0)
     numpy.random.seed(0)
-    torch.manual_seed(0)
+    torch.manual_seed(2)
