@@ -214,3 +214,46 @@ def swapping(torch: Any) -> None:
     watch = weakref.ref(a)
     attempt(torch.utils.swap_tensors, a, b)
     print(watch() is a)
+
+
+def trees(torch: Any) -> None:
+    import collections
+    import dataclasses
+    from importlib import import_module
+
+    tree = import_module(torch.__name__ + ".utils._pytree")
+    pair = collections.namedtuple("pair", "p q")  # noqa: PYI024
+    t = {"a": [1, (2, 3)], "b": None, "c": collections.OrderedDict(x=1), "d": pair(4, collections.deque([5], maxlen=2))}
+    leaves, spec = tree.tree_flatten(t)
+    print(leaves, spec, spec.num_leaves, spec.num_nodes, spec.num_children, spec.child(0), spec.is_leaf())
+    print(spec.unflatten(leaves) == t, spec == tree.tree_structure(t), tree.treespec_pprint(spec))
+    attempt(tree.tree_unflatten, [1], spec)
+    attempt(tree.tree_unflatten, [1], 3)
+    print(tree.tree_map(lambda x, y: (x, y), {"a": 1, "b": 2}, {"b": 3, "a": 4}))
+    for rest in ([1, 2], (1,), [[1]], {"a": 1}):
+        attempt(tree.tree_map, lambda x, y: (x, y), [1], rest)
+    attempt(tree.tree_map, lambda x, y: x, {"a": 1}, {"b": 1})
+    paths, _ = tree.tree_flatten_with_path(t)
+    print([(tree.keystr(path), leaf, tree.key_get(t, path) is leaf) for path, leaf in paths])
+    print(tree.tree_map_with_path(lambda path, x: (len(path), x), [1, [2]]))
+    print(tree.tree_map_only(int, lambda x: -x, t), tree.tree_any_only(int, lambda x: x > 4, t))
+    print(tree.tree_all(lambda x: x, [1, 0]), list(tree.tree_iter([1, [2]])), tree.tree_is_leaf([]))
+    text = tree.treespec_dumps(tree.tree_structure([1, {"a": 2}]))
+    print(text, tree.treespec_loads(text))
+
+    class Two:
+        def __init__(self, a: Any, b: Any) -> None:
+            self.a, self.b = a, b
+
+        def __repr__(self) -> str:
+            return f"Two({self.a}, {self.b})"
+
+    def register() -> None:
+        tree.register_pytree_node(Two, lambda c: ([c.a, c.b], None), lambda v, _: Two(*v))
+
+    register()
+    print(tree.tree_map(lambda x: x * 2, Two(1, [2])))
+    attempt(register)
+    point = dataclasses.make_dataclass("point", ["x", "y"])
+    tree.register_dataclass(point)
+    print(tree.tree_map(lambda v: v + 1, point(1, 2)), [tree.keystr(k) for k, _ in tree.tree_leaves_with_path(point(1, 2))])

@@ -30,9 +30,9 @@ def functional_call(
         if not all(isinstance(d, dict) for d in parameter_and_buffer_dicts):
             raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
         names = [k for d in parameter_and_buffer_dicts for k in d]
-        repeated = [k for k in names if names.count(k) > 1]
+        repeated = [k for k in dict.fromkeys(names) if names.count(k) > 1]
         if repeated:
-            raise ValueError(f"{repeated} appear in multiple dictionaries; behavior of functional call is ambiguous")
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
     else:
         raise ValueError(

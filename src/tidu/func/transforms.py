@@ -495,6 +495,12 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     frozen = tuple(primals)
 
     def jvp_fn(*tangents: Any) -> Any:
+        for i, (p, t) in enumerate(zip(tree_flatten(frozen)[0], tree_flatten(tangents)[0], strict=False)):
+            if isinstance(p, Tensor) and isinstance(t, Tensor) and tuple(p.shape) != tuple(t.shape):
+                raise RuntimeError(
+                    f"tangent:{i} with shape {t.shape} in flattened pytree doesn't match the shape {p.shape} of the "
+                    "corresponding primal."
+                )
         return jvp(func, frozen, tangents)[1]
 
     return out, jvp_fn

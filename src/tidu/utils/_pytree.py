@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque, namedtuple  # noqa: F401
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 __all__ = [
-    "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_leaves", "tree_map",
-    "tree_map_only", "tree_structure", "tree_unflatten",
+    "LeafSpec", "PyTree", "PyTreeSpec", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
+    "tree_any_only", "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only",
+    "tree_map_only_", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
+__all__ += (  # what is imported when first asked for
+    "GetAttrKey MappingKey SequenceKey key_get keystr register_constant register_dataclass tree_flatten_with_path "
+    "tree_leaves_with_path tree_map_with_path treespec_dumps treespec_loads treespec_pprint".split()
+)
 
 PyTree = Any
 Flatten = Callable[[Any], tuple[list[Any], Any]]
@@ -18,9 +23,21 @@ Unflatten = Callable[[Iterable[Any], Any], Any]
 SUPPORTED_NODES: dict[type, tuple[Flatten, Unflatten]] = {}
 
 
-def register_pytree_node(cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, **_: Any) -> None:
-    """Teach the trees a container class."""
+KEYED: dict[type, Callable[[Any], tuple[list[Any], Any]]] = {}  # how a class gives its children with their keys
+
+
+def register_pytree_node(
+    cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, *, flatten_with_keys_fn: Any = None, **_: Any
+) -> None:
+    """Teach the trees a container class.
+
+    **Raises** ValueError where it is known already.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls!r} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = (flatten_fn, unflatten_fn)
+    if flatten_with_keys_fn is not None:
+        KEYED[cls] = flatten_with_keys_fn
 
 
 register_pytree_node(tuple, lambda t: (list(t), None), lambda vs, _: tuple(vs))
@@ -31,7 +48,7 @@ register_pytree_node(
 )
 register_pytree_node(
     defaultdict,
-    lambda d: (list(d.values()), (d.default_factory, list(d))),
+    lambda d: (list(d.values()), [d.default_factory, list(d)]),
     lambda vs, c: defaultdict(c[0], zip(c[1], vs, strict=True)),
 )
 register_pytree_node(deque, lambda d: (list(d), d.maxlen), lambda vs, maxlen: deque(vs, maxlen=maxlen))
@@ -49,21 +66,48 @@ def _named(x: Any) -> Any:
 class TreeSpec:
     """The shape of a tree: what its containers are, without the leaves."""
 
-    __slots__ = ("children", "context", "num_leaves", "type")
+    __slots__ = ("children_specs", "context", "num_leaves", "type")
 
-    def __init__(self, type: Any, context: Any, children: list[TreeSpec]) -> None:
-        self.type, self.context, self.children = type, context, children
-        self.num_leaves = 1 if type is None else sum(c.num_leaves for c in children)
+    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type, self.context, self.children_specs = type, context, children_specs
+        self.num_leaves = 1 if type is None else sum(c.num_leaves for c in children_specs)
 
     def is_leaf(self) -> bool:
         return self.type is None
+
+    @property
+    def num_children(self) -> int:
+        return len(self.children_specs)
+
+    @property
+    def num_nodes(self) -> int:
+        return 1 + sum(c.num_nodes for c in self.children_specs)
+
+    def children(self) -> list[TreeSpec]:
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        return self.children_specs[index]
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """A tree of this shape with these leaves."""
+        return tree_unflatten(leaves, self)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """The parts of a tree that stand where this one has its leaves.
+
+        **Raises** ValueError where the tree is of another shape above them.
+        """
+        found: list[Any] = []
+        _up_to(self, tree, found)
+        return found
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, TreeSpec)
             and self.type is other.type
             and self.context == other.context
-            and self.children == other.children
+            and self.children_specs == other.children_specs
         )
 
     def __hash__(self) -> int:
@@ -72,11 +116,43 @@ class TreeSpec:
     def __repr__(self) -> str:
         if self.type is None:
             return "*"
-        inner = ",\n".join(repr(c) for c in self.children).replace("\n", "\n  ")
-        return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
+        inner = ",\n".join(repr(c) for c in self.children_specs).replace("\n", "\n  ")
+        named = issubclass(self.type, tuple) and hasattr(self.type, "_fields")
+        kind, context = ("namedtuple", self.type) if named else (self.type.__name__, self.context)
+        return f"TreeSpec({kind}, {context}, [{inner}])"
 
 
+PyTreeSpec = TreeSpec
 LEAF = TreeSpec(None, None, [])
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+def LeafSpec() -> TreeSpec:  # noqa: N802
+    """The shape of a tree that is a leaf."""
+    return LEAF
+
+
+def _up_to(spec: TreeSpec, tree: Any, found: list[Any]) -> None:
+    if spec.type is None:
+        found.append(tree)
+        return
+    got = _children(tree)
+    if got is None or (got[0] is not spec.type and not (got[0] in _DICTS and spec.type in _DICTS)):
+        raise ValueError(f"Node type mismatch; expected {spec.type!r}, but got {type(tree)!r}.")
+    _, children, context = got
+    if spec.type in _DICTS:  # by key, in whatever order
+        keys = spec.context[1] if spec.type is defaultdict else spec.context
+        if set(keys) != set(tree):
+            missing, extra = set(keys) - set(tree), set(tree) - set(keys)
+            text = (f" missing key(s): {missing};" if missing else "") + (f" extra key(s): {extra};" if extra else "")
+            raise ValueError(f"Node keys mismatch;{text.rstrip(';')}.")
+        children = [tree[k] for k in keys]
+    elif len(children) != len(spec.children_specs):
+        raise ValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
+    elif context != spec.context and spec.type is not deque:
+        raise ValueError(f"Node context mismatch for custom node type {spec.type!r}.")
+    for s, c in zip(spec.children_specs, children, strict=True):
+        _up_to(s, c, found)
 
 
 def _children(x: Any) -> tuple[Any, list[Any], Any] | None:
@@ -112,10 +188,12 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     """A tree of this shape with these leaves."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     items = list(leaves)
     if len(items) != treespec.num_leaves:
         raise ValueError(
-            f"tree_unflatten(leaves, treespec): `leaves` has length {len(items)} but the spec refers to a pytree that holds "
+            f"treespec.unflatten(leaves): `leaves` has length {len(items)} but the spec refers to a pytree that holds "
             f"{treespec.num_leaves} items ({treespec})."
         )
     it = iter(items)
@@ -123,7 +201,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     def build(spec: TreeSpec) -> Any:
         if spec.type is None:
             return next(it)
-        children = [build(c) for c in spec.children]
+        children = [build(c) for c in spec.children_specs]
         if issubclass(spec.type, tuple) and spec.type is not tuple:
             return spec.type(*children)
         return SUPPORTED_NODES[spec.type][1](children, spec.context)
@@ -144,7 +222,7 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> T
 def tree_map(fn: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """The tree with `fn` applied to its leaves (and those of trees of the same shape)."""
     leaves, spec = tree_flatten(tree, is_leaf)
-    others = [tree_leaves(r, is_leaf) for r in rests]
+    others = [spec.flatten_up_to(r) for r in rests]
     return tree_unflatten([fn(*xs) for xs in zip(leaves, *others, strict=True)], spec)
 
 
@@ -159,12 +237,40 @@ def tree_map_only(kind: Any, fn: Callable[[Any], Any], tree: Any, is_leaf: Calla
     return tree_map(lambda x: fn(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
 
 
-def tree_all(pred: Callable[[Any], bool], tree: Any) -> bool:
-    return all(pred(x) for x in tree_leaves(tree))
+def tree_map_only_(kind: Any, fn: Callable[[Any], Any], tree: Any, is_leaf: Any = None) -> Any:
+    """`tree_map_only` for its effect: returns the tree."""
+    tree_map_only(kind, fn, tree, is_leaf)
+    return tree
 
 
-def tree_any(pred: Callable[[Any], bool], tree: Any) -> bool:
-    return any(pred(x) for x in tree_leaves(tree))
+def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+    """The leaves, one after the other."""
+    yield from tree_leaves(tree, is_leaf)
+
+
+def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether a tree is a leaf."""
+    return (is_leaf is not None and is_leaf(tree)) or _children(tree) is None
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Any = None) -> bool:
+    """Whether something holds for every leaf."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: Any = None) -> bool:
+    """Whether something holds for some leaf."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf))
+
+
+def tree_all_only(kind: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Any = None) -> bool:
+    """Whether something holds for every leaf of a type."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, kind))
+
+
+def tree_any_only(kind: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Any = None) -> bool:
+    """Whether something holds for some leaf of a type."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, kind))
 
 
 def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
@@ -178,10 +284,10 @@ def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
         if got is None:
             return [x] * spec.num_leaves
         kind, children, context = got
-        if kind is not spec.type or context != spec.context or len(children) != len(spec.children):
+        if kind is not spec.type or context != spec.context or len(children) != len(spec.children_specs):
             return None
         out: list[Any] = []
-        for c, s in zip(children, spec.children, strict=True):
+        for c, s in zip(children, spec.children_specs, strict=True):
             part = walk(c, s)
             if part is None:
                 return None
@@ -192,3 +298,13 @@ def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
 
 
 _broadcast_to_and_flatten = broadcast_to_and_flatten
+
+
+def __getattr__(name: str) -> Any:
+    """What says where leaves are, and writes shapes down: few programs need it."""
+    from . import _tree_paths
+
+    if name in _tree_paths.__all__:
+        value = globals()[name] = getattr(_tree_paths, name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
