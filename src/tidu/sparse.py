@@ -5,8 +5,6 @@ The numbers are those of PyTorch; memory and time are those of dense tensors.
 
 from __future__ import annotations
 
-import functools
-import warnings
 from typing import Any
 
 from . import dtypes
@@ -17,17 +15,11 @@ from .ops.matmul import addmm as _addmm
 from .ops.matmul import matmul
 from .ops.ranges import arange
 from .ops.reduction import sum as _sum
+from .ops.sizing import say_dense
 from .unbuilt import unbuilt, unbuilt_names
 
 _UNBUILT = "log_softmax softmax solve"
 __all__ = ["addmm", "check_sparse_tensor_invariants", "mm", "sum", *_UNBUILT.split()]
-
-
-@functools.cache
-def _say() -> None:
-    warnings.warn(
-        "tidu has no sparse layouts: a tensor made of indices and values takes the memory of a dense one", stacklevel=4
-    )
 
 
 def _given(x: Any, dtype: Any = None) -> Tensor:
@@ -50,7 +42,7 @@ def sparse_coo_tensor(
     """
     if values is None:  # a size alone
         return zeros(*indices, dtype=dtype, requires_grad=requires_grad)
-    _say()
+    say_dense()
     at, of = _given(indices, dtypes.int64), _given(values, dtype)
     if at.dim() != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(at.shape)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import warnings
@@ -15,7 +16,7 @@ __all__ = [
     "broadcast_shapes", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
     "sym_sqrt", "sym_sum",
 ]  # fmt: skip
-METHODS = "coalesce const_data_ptr dequantize is_coalesced resize sum_to_size to_dense values"
+METHODS = "coalesce const_data_ptr dequantize is_coalesced resize sum_to_size to_dense to_sparse to_sparse_coo values"
 PROPERTIES = "_cdata grad_dtype volatile"
 
 
@@ -69,6 +70,27 @@ def resize(self: Any, *sizes: Any) -> Any:
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
     """The tensor itself: it is dense. Source: torch.Tensor.to_dense."""
     return self if dtype is None else self.to(dtype)
+
+
+@functools.cache
+def say_dense() -> None:
+    """Warn, once, that a tensor which the program takes for sparse is not."""
+    warnings.warn(
+        "tidu has no sparse layouts: a tensor made of indices and values takes the memory of a dense one", stacklevel=4
+    )
+
+
+def to_sparse(
+    self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
+) -> Any:
+    """A dense copy, with a warning: there are no sparse layouts. Source: torch.Tensor.to_sparse."""
+    say_dense()
+    return self.clone()
+
+
+def to_sparse_coo(self: Any) -> Any:
+    """A dense copy, with a warning: there are no sparse layouts. Source: torch.Tensor.to_sparse_coo."""
+    return to_sparse(self)
 
 
 def dequantize(self: Any) -> Any:
