@@ -11,7 +11,7 @@ from .core.batch import Batched
 from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
 from .core.inplace import inplace
-from .core.levels import alive
+from .core.levels import alive, by_hand, depth, rank
 from .core.subclass import FACES, PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .ops._arguments import guarded
@@ -34,6 +34,8 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of the tensor. Source: torch.Tensor.__repr__."""
     from .printing import tensor_repr
 
+    if depth() and tensor_contents is None:  # transforms are at work
+        return _tracked_repr(self)
     return tensor_repr(self, tensor_contents=tensor_contents)
 
 
@@ -46,14 +48,49 @@ def _format(self: Tensor, spec: str) -> str:
 def _dual_repr(self: Dual, **_: Any) -> str:
     from .printing import tensor_repr
 
-    return tensor_repr(self.primal, tangent=self.tangent) if alive(self.level) else repr(self.primal)
+    if by_hand(self.level):
+        return tensor_repr(self.primal, tangent=self.tangent)
+    return _tracked_repr(self) if alive(self.level) else repr(self.primal)
 
 
-def _batched_repr(self: Batched, **_: Any) -> str:
-    from .core.levels import rank
-    from .printing import batched_repr
+def _tracked_repr(x: Tensor, **_: Any) -> str:
+    """The text of a value of transforms: what each made of it, around the text of the tensor beneath."""
+    from .printing import batched_repr, grad_tracking_repr, tensor_repr
 
-    return batched_repr(repr(self.value), rank(self.level), 0)
+    made: list[tuple[int, bool]] = []
+    while isinstance(x, (Batched, Dual)):
+        if isinstance(x, Dual) and by_hand(x.level):
+            break
+        if alive(x.level):
+            made.append((x.level, isinstance(x, Batched)))
+        x = x.value if isinstance(x, Batched) else x.primal
+    stages = _stages(x)
+    made += [(level, False) for level in stages]
+    if isinstance(x, Dual):
+        text = _dual_repr(x)
+    else:
+        text = tensor_repr(x.detach() if stages else x)
+    for level, batched in sorted(made):
+        text = batched_repr(text, rank(level), 0) if batched else grad_tracking_repr(text, rank(level))
+    return text
+
+
+def _stages(x: Any) -> set[int]:
+    """The levels of the gradient transforms that are to differentiate by what a tensor was made of."""
+    found: set[int] = set()
+    node = None if isinstance(x, Dual) else x._node
+    stack, seen = [x if node is True else node], set()
+    while stack:
+        edge = stack.pop()
+        if edge is None or id(edge) in seen:
+            continue
+        seen.add(id(edge))
+        edge = edge if isinstance(edge, Tensor) else edge.owner
+        stage = getattr(edge, "__dict__", {}).get("stage_")
+        if stage is not None and stage.running:
+            found.add(stage.level)
+        stack += () if isinstance(edge, Tensor) else edge.edges
+    return found
 
 
 def _install(family: ModuleType) -> None:
@@ -129,7 +166,7 @@ for _name, _given in LAZY.items():
     _postpone(_name, *_given)
 for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
     setattr(Tensor, _fn.__name__, _fn)
-Dual.__repr__, Batched.__repr__ = _dual_repr, _batched_repr  # type: ignore[assignment, method-assign]
+Dual.__repr__, Batched.__repr__ = _dual_repr, _tracked_repr  # type: ignore[assignment, method-assign]
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 for _name, _fn in vars(Tensor).items():
     if _name[:2] == "__" and type(_fn) is type(_repr) and _fn.__name__ not in vars(Tensor):

@@ -257,3 +257,26 @@ def trees(torch: Any) -> None:
     point = dataclasses.make_dataclass("point", ["x", "y"])
     tree.register_dataclass(point)
     print(tree.tree_map(lambda v: v + 1, point(1, 2)), [tree.keystr(k) for k, _ in tree.tree_leaves_with_path(point(1, 2))])
+
+
+def values_of_transforms(torch: Any) -> None:
+    func, fw = torch.func, torch.autograd.forward_ad
+
+    def shown(x: Any) -> Any:
+        print(x, x * 2)
+        return x
+
+    x = torch.ones(2, 3)
+    func.grad(lambda v: shown(v).sum())(x)
+    func.grad(func.grad(lambda v: shown(v) ** 3))(torch.tensor(1.0))
+    func.vmap(shown)(x)
+    func.vmap(func.vmap(shown))(x)
+    func.vmap(func.grad(lambda v: shown(v).sum()))(x)
+    func.grad(lambda y: func.vmap(shown)(y).sum())(x)
+    func.jvp(shown, (x,), (x,))
+    func.vjp(shown, x)
+    func.jacrev(shown)(x[0])
+    func.jacfwd(shown)(x[0])
+    with fw.dual_level():
+        shown(fw.make_dual(x, x))
+    print(x)

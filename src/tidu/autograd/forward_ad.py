@@ -43,7 +43,7 @@ def enter_dual_level() -> int:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment"
         )
-    _state.level = levels.enter()
+    _state.level = levels.enter_by_hand()
     return 0
 
 

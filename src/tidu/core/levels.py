@@ -12,6 +12,7 @@ _next = itertools.count(1).__next__
 class _Levels(threading.local):
     def __init__(self) -> None:
         self.active: list[int] = []
+        self.by_hand: int | None = None  # the level of forward mode that a program entered itself
 
 
 _levels = _Levels()
@@ -34,6 +35,17 @@ def leave(level: int) -> None:
 def alive(level: int) -> bool:
     """Whether the transform of this level is still at work."""
     return level in _levels.active
+
+
+def enter_by_hand() -> int:
+    """Begin forward mode as a program does itself."""
+    level = _levels.by_hand = enter()
+    return level
+
+
+def by_hand(level: int) -> bool:
+    """Whether a program itself began this level, and it is still at work."""
+    return level == _levels.by_hand and alive(level)
 
 
 def rank(level: int) -> int:

@@ -16,7 +16,7 @@ from ..core.batch import Batched, wrap
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
-from ..core.node import LEAF, edge_of
+from ..core.node import LEAF, Node, edge_of
 from ..core.tensor import Tensor
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -30,10 +30,15 @@ __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 class Stage:
     """Whether the function of a transform is running: its leaves are nobody's concern afterwards."""
 
-    __slots__ = ("running",)
+    __slots__ = ("level", "running")
 
     def __init__(self) -> None:
         self.running = True
+        self.level = levels.enter()
+
+    def end(self) -> None:
+        self.running = False
+        levels.leave(self.level)
 
 
 def fresh(x: Any, stage: Stage | None = None) -> Any:
@@ -46,7 +51,10 @@ def fresh(x: Any, stage: Stage | None = None) -> Any:
     if isinstance(x, Batched):
         return wrap(fresh(x.value, stage), x.level)
     if x.requires_grad:
-        return x.view_as(x)  # type: ignore[attr-defined]
+        same = x.view_as(x)  # type: ignore[attr-defined]
+        if stage is not None and isinstance(same._node, Node):
+            same._node.stage_ = stage  # type: ignore[attr-defined]
+        return same
     leaf = x.detach().requires_grad_()  # type: ignore[attr-defined]
     leaf.stage_ = stage
     return leaf
@@ -97,7 +105,7 @@ def called(
             ins = [fresh(spread(x, {**batches, **met}), stage) for x in leaves]
             out = run(ins)
     finally:
-        stage.running = False
+        stage.end()
     return ins, out
 
 
