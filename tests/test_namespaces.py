@@ -175,3 +175,17 @@ def test_what_is_there_to_be_imported_only_says_so_when_it_is_used(use) -> None:
     with pytest.raises(NotImplementedError, match="which tidu does not have") as caught:
         use()
     assert "docs/ops.md" in caught.value.__notes__[0]
+
+
+def test_hub_loads_from_a_folder(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "hubconf.py").write_text("dependencies = ['math']\ndef small(n, **more):\n    return n, more\nx = 3\n")
+    assert torch.hub.load(str(tmp_path), "small", 4, source="local", a=1) == (4, {"a": 1})
+    with pytest.raises(RuntimeError, match="Cannot find callable x in hubconf"):
+        torch.hub.load(tmp_path, "x", source="local")
+    with pytest.raises(ValueError, match='Unknown source: "elsewhere"'):
+        torch.hub.load(tmp_path, "small", source="elsewhere")
+    with pytest.raises(RuntimeError, match="would run code from the network"):
+        torch.hub.load("owner/repo", "small")
+    (tmp_path / "hubconf.py").write_text("dependencies = ['no_such_package']\n")
+    with pytest.raises(RuntimeError, match="Missing dependencies: no_such_package"):
+        torch.hub.load(tmp_path, "small", source="local")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from typing import Any
 
 __all__ = [
@@ -33,22 +35,70 @@ def _absent(what: str) -> RuntimeError:
     )
 
 
-def load(repo_or_dir: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
-    """Raises: nothing is fetched. Source: torch.hub.load."""
-    raise _absent("load")
+def _hubconf(repo: Any, source: str, what: str) -> Any:
+    """The module hubconf.py of a folder; what is on GitHub is not fetched."""
+    if source.lower() not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source.lower() == "github":
+        raise _absent(what)
+    folder = os.fspath(repo)
+    spec = importlib.util.spec_from_file_location("hubconf", os.path.join(folder, "hubconf.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+    missing = [name for name in getattr(module, "dependencies", ()) if importlib.util.find_spec(name) is None]
+    if missing:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+    return module
 
 
-def list(github: Any, *args: Any, **kwargs: Any) -> Any:
+def _entry(module: Any, model: Any) -> Any:
+    if not isinstance(model, str):
+        raise ValueError("Invalid input: model should be a string of function name")
+    found = getattr(module, model, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {model} in hubconf")
+    return found
+
+
+def load(
+    repo_or_dir: Any, model: Any, *args: Any, source: str = "github", trust_repo: Any = "check",
+    force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """What a function of a folder's hubconf.py makes, with `source="local"`; nothing is fetched.
+
+    Args:
+        repo_or_dir: the folder.
+        model: the name of the function, which is called with the other arguments.
+
+    Raises:
+        RuntimeError: it is to come from GitHub.
+
+    Source: torch.hub.load.
+    """
+    return _entry(_hubconf(repo_or_dir, source, "load"), model)(*args, **kwargs)
+
+
+def list(
+    github: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check",
+    verbose: bool = True,
+) -> Any:  # fmt: skip
     """Raises: nothing is fetched. Source: torch.hub.list."""
     raise _absent("list")
 
 
-def help(github: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+def help(
+    github: Any, model: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check"
+) -> Any:
     """Raises: nothing is fetched. Source: torch.hub.help."""
     raise _absent("help")
 
 
-def download_url_to_file(url: str, dst: Any, *args: Any, **kwargs: Any) -> None:
+def download_url_to_file(url: str, dst: Any, hash_prefix: str | None = None, progress: bool = True) -> None:
     """Raises: nothing is fetched. Source: torch.hub.download_url_to_file."""
     raise _absent("download_url_to_file")
 
@@ -71,4 +121,4 @@ def load_state_dict_from_url(
     path = os.path.join(folder, file_name or os.path.basename(urlparse(url).path))
     if not os.path.exists(path):
         raise _absent("load_state_dict_from_url")
-    return load_file(path, map_location=map_location)
+    return load_file(path, map_location=map_location, weights_only=weights_only)

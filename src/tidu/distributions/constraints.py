@@ -118,12 +118,26 @@ class _Bounds(Constraint):
 
     words = ("", "")  # the names of the bounds in its text
 
-    def __init__(self, lower_bound: Any = None, upper_bound: Any = None) -> None:
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def __repr__(self) -> str:
         pairs = zip(self.words, (self.lower_bound, self.upper_bound), strict=True)
         return f"{type(self).__name__[1:]}({', '.join(f'{w}={b}' for w, b in pairs if w)})"
+
+
+class _Below(_Bounds):
+    words = "", "upper_bound"
+
+    def __init__(self, upper_bound: Any) -> None:
+        super().__init__(None, upper_bound)
+
+
+class _Above(_Bounds):
+    words = "lower_bound", ""
+
+    def __init__(self, lower_bound: Any) -> None:
+        super().__init__(lower_bound, None)
 
 
 class _IntegerInterval(_Bounds):
@@ -134,45 +148,29 @@ class _IntegerInterval(_Bounds):
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _IntegerLessThan(_Bounds):
+class _IntegerLessThan(_Below):
     is_discrete = True
-    words = "", "upper_bound"
-
-    def __init__(self, upper_bound: Any) -> None:
-        super().__init__(None, upper_bound)
-
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
-class _IntegerGreaterThan(_Bounds):
+class _IntegerGreaterThan(_Above):
     is_discrete = True
-    words = "lower_bound", ""
-
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-class _GreaterThan(_Bounds):
-    words = "lower_bound", ""
-
+class _GreaterThan(_Above):
     def check(self, value: Any) -> Any:
         return self.lower_bound < value
 
 
-class _GreaterThanEq(_Bounds):
-    words = "lower_bound", ""
-
+class _GreaterThanEq(_Above):
     def check(self, value: Any) -> Any:
         return self.lower_bound <= value
 
 
-class _LessThan(_Bounds):
-    words = "", "upper_bound"
-
-    def __init__(self, upper_bound: Any) -> None:
-        super().__init__(None, upper_bound)
-
+class _LessThan(_Below):
     def check(self, value: Any) -> Any:
         return value < self.upper_bound
 
