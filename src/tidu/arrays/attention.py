@@ -148,6 +148,14 @@ def _dense(x: Array) -> Array:
     return x if distance % 1024 or distance == x.shape[3] * x.itemsize else np.ascontiguousarray(x)
 
 
+def _side_by_side(like: Array) -> Array:
+    """An array like this one with the heads of a row next to each other, where that is no round distance."""
+    batch, heads, length, width = like.shape
+    if heads * width * like.itemsize % 1024 == 0:
+        return np.empty(like.shape, like.dtype)
+    return np.empty((batch, length, heads, width), like.dtype).swapaxes(1, 2)
+
+
 def _beside(x: Array, column: Array) -> Array:
     """x with one more column: (..., length, width + 1)."""
     out = np.empty((*x.shape[:3], x.shape[3] + 1), x.dtype)
@@ -212,7 +220,7 @@ def backward(
     """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale,
     s k, s^T q and p^T g.
     """
-    gq, gk, gv = (np.empty(a.shape, a.dtype) for a in (q, k, v))
+    gq, gk, gv = map(_side_by_side, (q, k, v))  # as the layer that made them would have it
     dtype, others = q.dtype, k.shape[2]
     if not out.size or not others:
         for a in (gq, gk, gv):

@@ -54,7 +54,8 @@ def _times(query: Any, key: Any) -> int:
 
 def _fused_forward(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float) -> Any:
     q, k, v, mask = _prepared(query, key, value, attn_mask)
-    out = np.empty_like(q)  # laid out as the queries are, so that joining the heads mostly costs no copy
+    # laid out as the queries are, so that joining the heads mostly costs no copy
+    out = np.empty_like(q) if q.strides[3] == q.itemsize else np.empty(q.shape, q.dtype)
     lse = kernels.forward(q, k, v, scale, mask, is_causal, out)
     return out.astype(query.dtype, copy=False), lse[..., 0]
 
