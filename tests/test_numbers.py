@@ -62,3 +62,16 @@ def test_what_follows_a_second_ellipsis_lies_outside():
     with pytest.raises(IndexError, match=r"too many indices for tensor of dimension 2 \(got 3\)"):
         x[..., ..., [0]]
     assert x[..., ...].shape == x[..., ..., :1].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "program",
+    "sum mean prod amax var std norm nansum count_nonzero argmax all logsumexp median nanmedian max cumprod cummax "
+    "logcumsumexp softmax".split(),
+)
+def test_reductions_lie_in_order(program):
+    """Whatever the order in which the dimensions of the input lie in memory: so that they can be viewed."""
+    x = torch.arange(24.0).reshape(2, 3, 4).permute(2, 1, 0)
+    got = x.norm(dim=0) if program == "norm" else getattr(x, program)(0)
+    for r in got if isinstance(got, tuple) else (got,):
+        assert r.is_contiguous() and r.view(-1).shape == (r.numel(),)

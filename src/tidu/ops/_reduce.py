@@ -20,13 +20,19 @@ def is_low(dt: Any) -> bool:
     return bool(dt.itemsize == 2 and dt.kind in "fV")
 
 
+def packed(a: Any) -> Any:
+    """An array in C order: NumPy's reductions and scans keep the order of the dimensions in memory, PyTorch's do not."""
+    a = np.asarray(a)
+    return a if a.flags.c_contiguous else a.copy()
+
+
 def low_sum(input: Any, dim: Ints, keepdim: bool) -> Any:
     dt = input.dtype
     if dt.kind in "biu":
-        return np.asarray(np.add.reduce(input, dim, INT64, None, keepdim))
+        return packed(np.add.reduce(input, dim, INT64, None, keepdim))
     if is_low(dt):
-        return np.asarray(np.add.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
-    return np.asarray(np.add.reduce(input, dim, None, None, keepdim))
+        return packed(np.add.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
+    return packed(np.add.reduce(input, dim, None, None, keepdim))
 
 
 def restore(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:

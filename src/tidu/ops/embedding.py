@@ -255,6 +255,6 @@ def one_hot(tensor: Value, num_classes: int = -1) -> Value:
 
 _one_hot = Op(
     "one_hot",
-    lambda tensor, num_classes: (tensor[..., None] == np.arange(num_classes)).astype(np.int64),
+    lambda tensor, num_classes: (tensor[..., None] == np.arange(num_classes)).astype(np.int64, "C"),
     out_arg=False,
 )

@@ -15,7 +15,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dims
-from ._reduce import EXACT, Ints, check_dims, expand_back, into, restore
+from ._reduce import EXACT, Ints, check_dims, expand_back, into, packed, restore
 from .reduction import sum as sum_op
 
 __all__ = [
@@ -32,7 +32,7 @@ aminmax_result = return_type("aminmax", "min", "max")
 
 def _extreme(ufunc: Any) -> Any:
     def forward(input: Any, dim: Ints, keepdim: bool) -> Any:
-        return np.asarray(ufunc.reduce(input, dim, None, None, keepdim))
+        return packed(ufunc.reduce(input, dim, None, None, keepdim))
 
     return forward
 
@@ -318,7 +318,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, out: An
 
 def _truth(ufunc: Any) -> Any:
     def forward(input: Any, dim: Ints, keepdim: bool) -> Any:
-        r = np.asarray(ufunc.reduce(input.astype(np.bool_), dim, None, None, keepdim))
+        r = packed(ufunc.reduce(input.astype(np.bool_), dim, None, None, keepdim))
         return r.astype(np.uint8) if input.dtype == np.uint8 else r
 
     return forward
@@ -345,7 +345,7 @@ def _truth_dims(dim: Any, ndim: int) -> Ints:
 
 _count = Op(
     "count_nonzero",
-    lambda input, dim: np.asarray(np.count_nonzero(input, axis=dim), np.int64),
+    lambda input, dim: packed(np.asarray(np.count_nonzero(input, axis=dim), np.int64)),
     out_arg=False,
 )
 

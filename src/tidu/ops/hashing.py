@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.op import Op
 from ..shapes import normalize_dims
-from ._reduce import Ints, into
+from ._reduce import Ints, into, packed
 
 __all__ = ["hash_tensor"]
 METHODS = "hash_tensor"
@@ -16,7 +16,7 @@ METHODS = "hash_tensor"
 
 def _xor(input: Any, dim: Ints, keepdim: bool) -> Any:
     wide = input.astype(np.int64 if input.dtype.kind in "biu" else np.float64)
-    return np.asarray(np.bitwise_xor.reduce(wide.view(np.uint64), dim, None, None, keepdim))
+    return packed(np.bitwise_xor.reduce(wide.view(np.uint64), dim, None, None, keepdim))
 
 
 _hash = Op("hash_tensor", _xor, out_arg=False)

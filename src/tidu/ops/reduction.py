@@ -16,7 +16,18 @@ from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
 from ..shapes import normalize_dims, numel
 from ._arguments import quick
-from ._reduce import check_dims, divisor, expand_back, into, is_low, isnan, low_sum, nonzero_where, where
+from ._reduce import (
+    check_dims,
+    divisor,
+    expand_back,
+    into,
+    is_low,
+    isnan,
+    low_sum,
+    nonzero_where,
+    packed,
+    where,
+)
 
 __all__ = ["logsumexp", "mean", "nanmean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean"]
 METHODS = "logsumexp mean nanmean nansum prod std sum var"
@@ -33,7 +44,7 @@ def _total(input: Any) -> Any:
 
 
 def _sum(input: Any, dim: Ints, keepdim: bool) -> Any:
-    return sum_axes(input, dim, keepdim)
+    return packed(sum_axes(input, dim, keepdim))
 
 
 _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
@@ -166,10 +177,10 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 def _prod_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
     dt = input.dtype
     if dt.kind in "biu":
-        return np.asarray(np.multiply.reduce(input, dim, INT64, None, keepdim))
+        return packed(np.multiply.reduce(input, dim, INT64, None, keepdim))
     if is_low(dt):
-        return np.asarray(np.multiply.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
-    return np.asarray(np.multiply.reduce(input, dim, None, None, keepdim))
+        return packed(np.multiply.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
+    return packed(np.multiply.reduce(input, dim, None, None, keepdim))
 
 
 def _prod_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, keepdim: bool) -> Any:
@@ -226,7 +237,7 @@ def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any
         d = x - m
         sq = d.real * d.real + d.imag * d.imag if d.dtype.kind == "c" else d * d
         real = sq.dtype.type
-        r = np.asarray(np.add.reduce(sq, dim, None, None, keepdim) / real(max(n - correction, 0)))
+        r = packed(np.add.reduce(sq, dim, None, None, keepdim) / real(max(n - correction, 0)))
     return r.astype(dt.type(0).real.dtype if dt.kind == "c" else dt, copy=False)
 
 
@@ -408,7 +419,7 @@ def _logsumexp_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
         total = np.log(np.add.reduce(np.exp(x - m), dim, None, None, True)) + m
     if not keepdim:
         total = total.reshape(tuple(n for i, n in enumerate(x.shape) if i not in dim))
-    return np.asarray(total).astype(dt, copy=False)
+    return packed(total).astype(dt, copy=False)
 
 
 def _exp(input: Any, back: Any) -> Any:

@@ -15,7 +15,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._exact import c_word
-from ._reduce import INT64, Ints, into, is_low
+from ._reduce import INT64, Ints, into, is_low, packed
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 METHODS = "cummax cummin cumprod cumsum logcumsumexp"
@@ -91,10 +91,10 @@ def _cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     if not input.ndim:
         return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
     if input.dtype.kind in "biu":
-        return np.multiply.accumulate(input, d, INT64 if dtype is None else dtype.np)
+        return packed(np.multiply.accumulate(input, d, INT64 if dtype is None else dtype.np))
     if is_low(input.dtype):
-        return np.multiply.accumulate(input.astype(np.float32), d).astype(input.dtype)
-    return np.multiply.accumulate(input, d)
+        return packed(np.multiply.accumulate(input.astype(np.float32), d)).astype(input.dtype)
+    return packed(np.multiply.accumulate(input, d))
 
 
 def _cumprod_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
@@ -209,7 +209,7 @@ def _running(ufunc: Any) -> Any:
         shape = [1] * input.ndim
         shape[dim] = input.shape[dim]
         places = np.where(new, np.arange(input.shape[dim]).reshape(shape), 0)
-        return values, np.maximum.accumulate(places, dim)
+        return packed(values), packed(np.maximum.accumulate(places, dim))
 
     return forward
 
@@ -267,7 +267,7 @@ def _logcumsumexp_forward(input: Any, dim: int) -> Any:
     with np.errstate(all="ignore"):
         if x.dtype.kind == "c":
             return _complex_logcumsumexp(x, dim)
-        return np.logaddexp.accumulate(x, dim).astype(input.dtype, copy=False)
+        return packed(np.logaddexp.accumulate(x, dim)).astype(input.dtype, copy=False)
 
 
 def _complex_logcumsumexp(x: Any, dim: int) -> Any:

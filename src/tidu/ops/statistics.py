@@ -15,7 +15,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._linalg import check_norm_dtype
-from ._reduce import Ints, check_dims, expand_back, into, is_low, where
+from ._reduce import Ints, check_dims, expand_back, into, is_low, packed, where
 from .extremes import into_pair, picked
 from .reduction import sum
 from .scan import cumsum
@@ -56,7 +56,7 @@ def _median_dim(ignore_nan: bool) -> Any:
         values = np.take_along_axis(input, at, dim)
         if not keepdim:
             values, at = np.squeeze(values, dim), np.squeeze(at, dim)
-        return np.asarray(values), np.asarray(at, np.int64)
+        return packed(values), packed(at)
 
     return forward
 
@@ -195,7 +195,7 @@ def _vector_norm_forward(input: Any, ord: float, dim: Ints, keepdim: bool) -> An
     x = input.astype(np.float32) if is_low(dt) else input
     if ord == 2 and x.dtype.kind == "f":
         r = np.sqrt(np.add.reduce(x * x, dim, None, None, keepdim))
-        return np.asarray(r).astype(dt, copy=False)
+        return packed(r).astype(dt, copy=False)
     a = np.abs(x)
     out_dt = a.dtype if not is_low(dt) else dt
     if ord == float("inf"):
@@ -209,7 +209,7 @@ def _vector_norm_forward(input: Any, ord: float, dim: Ints, keepdim: bool) -> An
     else:
         p = a.dtype.type(ord)
         r = np.power(np.add.reduce(np.power(a, p), dim, None, None, keepdim), 1 / p)
-    return np.asarray(r).astype(out_dt, copy=False)
+    return packed(r).astype(out_dt, copy=False)
 
 
 def _sgn(x: Any) -> Any:
@@ -420,7 +420,7 @@ def _real(x: Any) -> Any:
 
 _renorm = Op(
     "renorm",
-    lambda input, p, dim, maxnorm: (input * _factor(input, p, dim, maxnorm)).astype(input.dtype),
+    lambda input, p, dim, maxnorm: packed(input * _factor(input, p, dim, maxnorm)).astype(input.dtype),
     vjp={"input": _renorm_backward},
     jvp={"input": _renorm_tangent},
 )
