@@ -16,7 +16,7 @@ from tidu import nn
     "program",
     [
         "modules", "module_hooks", "module_texts", "layers", "linear_cross_entropy", "nn_utils", "averages_and_amp",
-        "amp_all", "testing",
+        "amp_all", "nn_utils_all", "testing", "testing_all",
     ],
 )  # fmt: skip
 def test_programs_print_what_they_print_on_pytorch(program):

@@ -254,7 +254,7 @@ def assert_close(
     try:
         _compare(actual, expected, (), options, found)
     except _Failed as e:
-        raise e.error(None if e.kind is not AssertionError else msg) from None
+        raise e.error(None) from None
     if found:
         raise found[0].error(msg)
 
