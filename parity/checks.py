@@ -20,7 +20,7 @@ from .bridge import MISSING, Missing, Side, tensors_in
 from .compare import TOLERANCES, Mismatch, Raised, SequenceSnap, TensorSnap, compare, snapshot
 from .programs import Bench, raised
 from .referee import referee
-from .samples import fits, samples, seed_all, spread, strided, summary
+from .samples import fits, samples, seed_all, spread, strided, summary, turned
 from .transplant import Transplant
 
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
@@ -403,9 +403,10 @@ class Cases:
     def _layout(self) -> Iterator[Case]:
         """Strides of fresh results."""
         for dtype in self.main_dtypes()[:1]:
-            for sample in samples(self.entry, dtype, self.count):
+            chosen = samples(self.entry, dtype, self.count)
+            for label, sample in [("layout", s) for s in chosen] + [("turned", s) for s in turned(chosen)]:
                 yield self._case(
-                    "layout", sample, programs.value, judge=self.judge(strides=True), numbers=False
+                    label, sample, programs.value, judge=self.judge(strides=True), numbers=False
                 )
 
 

@@ -58,6 +58,18 @@ def strided(chosen: list[Any], count: int = 3) -> list[Any]:
     return found
 
 
+def turned(chosen: list[Any], count: int = 3) -> list[Any]:
+    """A few of the samples with tensors whose dimensions lie in memory in reversed order."""
+
+    def turn(v: Any) -> Any:
+        if not isinstance(v, torch.Tensor) or v.dim() < 2:
+            return v
+        order = tuple(reversed(range(v.dim())))
+        return v.detach().permute(order).contiguous().permute(order)
+
+    return [s.transform(turn) for s in spread(chosen, count)]
+
+
 def seed_all() -> None:
     torch.default_generator.manual_seed(1234)
     np.random.seed(1234)

@@ -32,6 +32,8 @@ def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., An
     first, *rest = inspect.signature(op.forward).parameters.values()
 
     def forward(*args: Any) -> Any:
+        if name == "view_copy":  # which need not be a view
+            args = (args[0].copy(), *args[1:])
         got = op.forward(*args)
         return tuple(a.copy() for a in got) if isinstance(got, tuple) else np.array(got, order="C")
 

@@ -114,7 +114,9 @@ def general_cosine(
     return _general_cosine(M, a, sym, dtype, layout, device, requires_grad)
 
 
-def _general_cosine(M: int, a: Any, sym: bool, dtype: Any, layout: Any, device: Any, requires_grad: bool) -> Any:
+def _general_cosine(
+    M: int, a: Any, sym: bool, dtype: Any, layout: Any, device: Any, requires_grad: bool, name: str = "general_cosine"
+) -> Any:  # fmt: skip
     def formula(options: Any) -> Any:
         if M == 1:
             return ones((1,), **options)
@@ -128,7 +130,7 @@ def _general_cosine(M: int, a: Any, sym: bool, dtype: Any, layout: Any, device: 
         i = arange(len(weights), dtype=options["dtype"])
         return (signed.unsqueeze(-1) * (i.unsqueeze(-1) * k).cos()).sum(0)
 
-    return _window("general_cosine", M, formula, dtype, layout, device, requires_grad)
+    return _window(name, M, formula, dtype, layout, device, requires_grad)
 
 
 def general_hamming(
@@ -157,7 +159,7 @@ def blackman(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
 ) -> Any:
     """0.42 - 0.5 cos(2 pi n / steps) + 0.08 cos(4 pi n / steps). Source: torch.signal.windows.blackman."""
-    return _general_cosine(M, [0.42, 0.5, 0.08], sym, dtype, layout, device, requires_grad)
+    return _general_cosine(M, [0.42, 0.5, 0.08], sym, dtype, layout, device, requires_grad, "blackman")
 
 
 def nuttall(
