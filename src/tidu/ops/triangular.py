@@ -353,7 +353,8 @@ def _old_triangular(b: Any, A: Any, upper: bool, transpose: bool, unitriangular:
     check_kernel(A, "triangular_solve_cpu")
     a = np.broadcast_to(A, (*lead, *A.shape[-2:]))
     m = a.mT if transpose else a
-    return columns(substitute(m, b, upper != transpose, unitriangular)), columns(a)
+    x = columns(substitute(m, b, upper != transpose, unitriangular))
+    return x, np.array(a.mT, order="C").mT  # a clone
 
 
 def _old_vjp(
