@@ -280,3 +280,23 @@ def values_of_transforms(torch: Any) -> None:
     with fw.dual_level():
         shown(fw.make_dual(x, x))
     print(x)
+
+
+def gradcheck_along_directions(torch: Any) -> None:
+    import re
+
+    class Bad(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x**2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    try:
+        torch.autograd.gradcheck(Bad.apply, (x,), fast_mode=True)
+    except Exception as error:  # the directions are random, and so are the products
+        print(type(error).__name__, re.sub(r"(numerical:|analytical:|is: )[^\n]+", r"\1#", str(error)))
+    print(torch.autograd.gradcheck(lambda a: a**2, (x,), fast_mode=True))
