@@ -1,7 +1,7 @@
-"""Batch norm: each channel (axis 1) of (n, c, ...) by its mean and deviation over everything else.
+"""Batch norm: each channel (axis 1) of (n, c, ...) by its mean and deviation over everything else; and group norm.
 
-The array is taken as (n, c, s). A few samples at a time fit in the L2 cache, go through the steps there, and are shared
-out between the threads; the statistics of the pieces are added up in a fixed order.
+The array is taken as lines, (n * c, s), a channel of a sample each: see lines.py. Short lines are no lines worth having;
+their array is taken as (n, c * s), with the numbers of the channels along it, a few samples at a time.
 """
 
 from __future__ import annotations
@@ -12,31 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.rows import row_dot
+from tidu.arrays import lines
 from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
 
 __all__ = ["affine", "backward", "forward", "grouped_backward", "grouped_forward"]
 
 _FLOAT32 = np.dtype(np.float32)
-
-
-def _pieces(x: np.ndarray) -> tuple[int, int]:
-    """How many samples go through at once, and how many pieces that makes."""
-    n, c, s = x.shape
-    step = max(1, min(-(-n // 4), BLOCK // max(1, c * s * x.itemsize)))
-    return step, -(-n // step)
-
-
-def _run(x: np.ndarray, piece: Callable[[int, int, int], None]) -> None:
-    """piece(number, lo, hi) for all pieces of the samples."""
-    step, count = _pieces(x)
-    n = len(x)
-    if x.size <= BIG:
-        with quiet():
-            for i in range(count):
-                piece(i, i * step, min(n, (i + 1) * step))
-    else:
-        parallel(lambda i: piece(i, i * step, min(n, (i + 1) * step)), count)
+_SHORT = 16  # elements of a line
 
 
 def _folded(a: np.ndarray, work: Any) -> np.ndarray:
@@ -44,14 +26,115 @@ def _folded(a: np.ndarray, work: Any) -> np.ndarray:
     return np.ascontiguousarray(a.reshape(n, c, math.prod(a.shape[2:])), work)
 
 
-def _channel_sums(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
-    """Sums over samples and places of x, or of x * y: (c,)."""
+def _work(a: np.ndarray) -> Any:
+    return _FLOAT32 if a.dtype.itemsize == 2 else a.dtype
+
+
+# --- short lines ------------------------------------------------------------------------------------
+
+
+def _run(x: np.ndarray, piece: Callable[[int, slice], None]) -> None:
+    """piece(number, rows) for all pieces of a matrix."""
+    step, count = _pieces(x)
+    if x.size <= BIG:
+        with quiet():
+            for i in range(count):
+                piece(i, slice(i * step, (i + 1) * step))
+    else:
+        parallel(lambda i: piece(i, slice(i * step, (i + 1) * step)), count)
+
+
+def _pieces(x: np.ndarray) -> tuple[int, int]:
+    """How many rows go through at once, and how many pieces that makes."""
+    n, width = x.shape
+    step = max(1, min(-(-n // 4), BLOCK // max(1, width * x.itemsize)))
+    return step, -(-n // step)
+
+
+def _columns(x: np.ndarray, f: Callable[[slice], np.ndarray]) -> np.ndarray:
+    """The sums down the columns of f(rows), a matrix for each piece of x."""
+    parts = np.zeros((_pieces(x)[1], x.shape[1]), x.dtype)
+
+    def piece(i: int, rows: slice) -> None:
+        made = f(rows)
+        parts[i] = np.ones(len(made), x.dtype).dot(made)
+
+    _run(x, piece)
+    return parts.sum(0)
+
+
+def _short_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of each channel, and the sum of the squares of the deviations from it."""
     n, c, s = x.shape
-    if s >= 16:
-        return row_dot(x.reshape(n * c, s), None if y is None else y.reshape(n * c, s)).reshape(n, c).sum(0)
-    if y is not None:
-        x = x * y
-    return np.ones(n, x.dtype).dot(x.reshape(n, c * s)).reshape(c, s).sum(1)
+    flat = x.reshape(n, c * s)
+    mean = _columns(flat, lambda rows: flat[rows]).reshape(c, s).sum(1) / x.dtype.type(n * s)
+    along = np.repeat(mean, s)
+
+    def squares(rows: slice) -> np.ndarray:
+        d = flat[rows] - along
+        return np.multiply(d, d, d)
+
+    return mean, _columns(flat, squares).reshape(c, s).sum(1)
+
+
+def _short_affine(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    n, c, s = x.shape
+    flat, a, b = x.reshape(n, c * s), np.repeat(scale, s), np.repeat(shift, s)
+    out = np.empty(flat.shape, x.dtype)
+
+    def piece(_: int, rows: slice) -> None:
+        y = np.multiply(flat[rows], a, out[rows])
+        np.add(y, b, y)
+
+    _run(flat, piece)
+    return out
+
+
+def _short_dots(g: np.ndarray, x: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    n, c, s = x.shape
+    h, flat, m = g.reshape(n, c * s), x.reshape(n, c * s), np.repeat(mean, s)
+
+    def products(rows: slice) -> np.ndarray:
+        d = flat[rows] - m
+        return np.multiply(d, h[rows], d)
+
+    sums = _columns(h, lambda rows: h[rows])
+    return sums.reshape(c, s).sum(1), _columns(flat, products).reshape(c, s).sum(1)
+
+
+def _short_pulled(
+    g: np.ndarray, x: np.ndarray, mean: np.ndarray, factor: np.ndarray, scale: np.ndarray, shift: np.ndarray
+) -> np.ndarray:
+    n, c, s = x.shape
+    h, flat = g.reshape(n, c * s), x.reshape(n, c * s)
+    m, f, a, b = (np.repeat(v, s) for v in (mean, factor, scale, shift))
+    out = np.empty(flat.shape, x.dtype)
+
+    def piece(_: int, rows: slice) -> None:
+        d = flat[rows] - m
+        np.multiply(d, f, d)
+        np.add(d, b, d)
+        y = np.multiply(h[rows], a, out[rows])
+        np.subtract(y, d, y)
+
+    _run(flat, piece)
+    return out
+
+
+# --- batch norm -------------------------------------------------------------------------------------
+
+
+def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and biased variance of each channel."""
+    n, c, s = x.shape
+    count = x.dtype.type(n * s)
+    if s < _SHORT:
+        mean, squares = _short_moments(x)
+        return mean, squares / count
+    means, deviations = (v.reshape(n, c) for v in lines.moments(x.reshape(n * c, s)))
+    mean = means.mean(0)
+    between = means - mean  # the lines' own means deviate too
+    return mean, (deviations.sum(0) + (between * between).sum(0) * x.dtype.type(s)) / count
 
 
 def forward(
@@ -61,29 +144,13 @@ def forward(
 
     Source: torch.native_batch_norm, training.
     """
-    work = _FLOAT32 if a.dtype.itemsize == 2 else a.dtype
+    work = _work(a)
     x = _folded(a, work)
-    n, c, s = x.shape
-    count = n * s
-    parts = np.zeros((_pieces(x)[1] if n else 1, c), work)
-
-    def sums(i: int, lo: int, hi: int) -> None:
-        parts[i] = _channel_sums(x[lo:hi], None)
-
     if x.size:
-        _run(x, sums)
+        mean, var = _moments(x)
+    else:
+        mean = var = np.full(x.shape[1], np.nan, work)
     with quiet():
-        mean = (parts.sum(0) / work.type(count)).astype(work, copy=False)
-    m = mean[:, None]
-
-    def squares(i: int, lo: int, hi: int) -> None:
-        d = x[lo:hi] - m
-        parts[i] = _channel_sums(d, d)
-
-    if x.size:
-        _run(x, squares)
-    with quiet():
-        var = (parts.sum(0) / work.type(count)).astype(work, copy=False)
         rstd = (1 / np.sqrt(var + work.type(eps))).astype(work, copy=False)
     return affine(a, mean, rstd, weight, bias), mean, rstd, var
 
@@ -92,22 +159,20 @@ def affine(
     a: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
 ) -> np.ndarray:
     """(a - mean) * (rstd * weight) + bias for each channel."""
-    work = _FLOAT32 if a.dtype.itemsize == 2 else a.dtype
+    work = _work(a)
     x = _folded(a, work)
-    scale = (rstd if weight is None else rstd * weight.astype(work, copy=False))[:, None]
-    m = mean.astype(work, copy=False)[:, None]
-    b = None if bias is None else bias.astype(work, copy=False)[:, None]
-    out = np.empty(x.shape, work)
-
-    def piece(i: int, lo: int, hi: int) -> None:
-        y = out[lo:hi]
-        np.subtract(x[lo:hi], m, y)
-        np.multiply(y, scale, y)
-        if b is not None:
-            np.add(y, b, y)
-
-    if x.size:
-        _run(x, piece)
+    n, c, s = x.shape
+    with quiet():
+        scale = rstd if weight is None else rstd * weight.astype(work, copy=False)
+        shift = -(mean.astype(work, copy=False) * scale)
+        if bias is not None:
+            shift = shift + bias.astype(work, copy=False)
+    if not x.size:
+        out = x
+    elif s < _SHORT:
+        out = _short_affine(x, scale, shift)
+    else:
+        out = lines.affine(x.reshape(n * c, s), np.tile(scale, n), np.tile(shift, n))
     return out.reshape(a.shape).astype(a.dtype, copy=False)
 
 
@@ -125,50 +190,40 @@ def backward(
     With h = g * weight and z = (a - mean) * rstd: training rstd * (h - mean(h) - z * mean(h * z)), else rstd * h;
     sum(g * z); sum(g).
     """
-    work = _FLOAT32 if a.dtype.itemsize == 2 else a.dtype
+    work = _work(a)
     x, h = _folded(a, work), _folded(g, work)
     n, c, s = x.shape
     m, r = mean.astype(work, copy=False), rstd.astype(work, copy=False)
     scale = r if weight is None else r * weight.astype(work, copy=False)
-    gb: Any = None
-    gz: Any = None
-    if (training and need[0]) or need[1] or need[2]:
-        count = _pieces(x)[1] if n else 1
-        sums, dots = np.zeros((count, c), work), np.zeros((count, c), work)
-
-        def reduce(i: int, lo: int, hi: int) -> None:
-            sums[i] = _channel_sums(h[lo:hi], None)
-            if training or need[1]:
-                dots[i] = _channel_sums(h[lo:hi], x[lo:hi] - m[:, None])
-
-        if x.size:
-            _run(x, reduce)
-        gb, gz = sums.sum(0), dots.sum(0) * r
-    gx: Any = None
-    if need[0]:
-        gx = np.empty(x.shape, work)
-        if training:
-            k = (gz * r / work.type(n * s))[:, None]
-            shift = (gb / work.type(n * s))[:, None]
-
-            def piece(i: int, lo: int, hi: int) -> None:
-                y = gx[lo:hi]
-                np.subtract(m[:, None], x[lo:hi], y)
-                np.multiply(y, k, y)
-                np.add(y, h[lo:hi], y)
-                np.subtract(y, shift, y)
-                np.multiply(y, scale[:, None], y)
-
+    gb: Any = np.zeros(c, work)
+    gz: Any = np.zeros(c, work)
+    flat = (n * c, s)
+    if x.size and ((training and need[0]) or need[1] or need[2]):
+        if s < _SHORT:
+            gb, products = _short_dots(h, x, m)
         else:
-
-            def piece(i: int, lo: int, hi: int) -> None:
-                np.multiply(h[lo:hi], scale[:, None], gx[lo:hi])
-
-        if x.size:
-            _run(x, piece)
-        gx = gx.reshape(a.shape)
+            sums = lines.dots(h.reshape(flat), x.reshape(flat), np.tile(m, n))
+            gb, products = (v.reshape(n, c).sum(0) for v in sums)
+        gz = products * r
+    gx: Any = None
+    if need[0] and not x.size:
+        gx = x
+    elif need[0] and training:
+        count = work.type(n * s)
+        factor, shift = gz * r / count * scale, gb / count * scale
+        if s < _SHORT:
+            gx = _short_pulled(h, x, m, factor, scale, shift)
+        else:
+            tiles = [np.tile(v, n) for v in (m, factor, scale, shift)]
+            gx = lines.pulled(h.reshape(flat), x.reshape(flat), *tiles)
+    elif need[0]:
+        nothing = np.zeros(c, work)
+        if s < _SHORT:
+            gx = _short_affine(h, scale, nothing)
+        else:
+            gx = lines.affine(h.reshape(flat), np.tile(scale, n), np.tile(nothing, n))
     dt = a.dtype
-    outs = gx, gz if need[1] else None, gb if need[2] else None
+    outs = None if gx is None else gx.reshape(a.shape), gz if need[1] else None, gb if need[2] else None
     return tuple(v if v is None else v.astype(dt, copy=False) for v in outs)  # type: ignore[return-value]
 
 
@@ -178,32 +233,12 @@ def backward(
 # i % groups * c and on.
 
 
-def _grouped(v: np.ndarray | None, c: int, rows: int, work: Any) -> np.ndarray | None:
-    """A number a channel as (rows, c, 1)."""
+def _grouped(v: np.ndarray | None, c: int, rows: int, work: Any) -> Any:
+    """A number a channel as (rows, c)."""
     if v is None:
         return None
     per = v.astype(work, copy=False).reshape(-1, c)
-    return np.broadcast_to(per, (rows // max(1, len(per)), *per.shape)).reshape(rows, c, 1)
-
-
-def _rows_at_once(x: np.ndarray) -> tuple[int, int]:
-    n = len(x)
-    step = max(1, min(-(-n // 4), BLOCK // max(1, x.shape[1] * x.itemsize)))
-    return step, -(-n // step)
-
-
-def _over_rows(x: np.ndarray, piece: Callable[[slice], None]) -> None:
-    step, count = _rows_at_once(x)
-
-    def run(i: int) -> None:
-        piece(slice(i * step, (i + 1) * step))
-
-    if x.size <= BIG:
-        with quiet():
-            for i in range(count):
-                run(i)
-    else:
-        parallel(run, count)
+    return np.tile(per, (rows // max(1, len(per)), 1))
 
 
 def grouped_forward(
@@ -215,29 +250,25 @@ def grouped_forward(
     """
     rows, n = x.shape
     work = x.dtype
-    out = np.empty((rows, c, n // c if c else 0), work)
-    mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
-    w, b = _grouped(weight, c, rows, work), _grouped(bias, c, rows, work)
-
-    def piece(s: slice) -> None:
-        y = out[s].reshape(-1, n)
-        m = row_dot(x[s], None) / work.type(n)
-        np.subtract(x[s], m, y)
-        r = 1 / np.sqrt(row_dot(y, y) / work.type(n) + work.type(eps))
-        mean[s], rstd[s] = m, r
-        z = out[s]
-        if w is None:
-            np.multiply(y, r, y)
-        else:
-            np.multiply(z, w[s] * r[:, :, None], z)
-        if b is not None:
-            np.add(z, b[s], z)
-
-    if x.size:
-        _over_rows(x, piece)
+    if not x.size:
+        mean, rstd = np.full((rows, 1), 0 if n else np.nan, work), np.full((rows, 1), np.nan, work)
+        return np.empty((rows, c, n // c if c else 0), work), mean, rstd
+    m, squares = lines.moments(x)
+    mean = m[:, None]
+    with quiet():
+        rstd = 1 / np.sqrt(squares[:, None] / work.type(n) + work.type(eps))
+        if weight is None and bias is None:
+            return lines.affine(x, rstd[:, 0], -m * rstd[:, 0]).reshape(rows, c, n // c), mean, rstd
+        w, b = _grouped(weight, c, rows, work), _grouped(bias, c, rows, work)
+        scale = np.broadcast_to(rstd, (rows, c)) if w is None else w * rstd
+        shift = -mean * scale if b is None else b - mean * scale
+    s = n // c
+    if s < _SHORT:
+        out = np.multiply(x, np.repeat(scale, s, 1))
+        np.add(out, np.repeat(shift, s, 1), out)
     else:
-        mean[...], rstd[...] = 0 if n else np.nan, np.nan
-    return out, mean, rstd
+        out = lines.affine(x.reshape(rows * c, s), np.ascontiguousarray(scale).reshape(-1), shift.reshape(-1))
+    return out.reshape(rows, c, s), mean, rstd
 
 
 def grouped_backward(
@@ -257,30 +288,19 @@ def grouped_backward(
     rows, n = x.shape
     work = x.dtype
     s = n // c if c else 0
-    sums, dots = np.zeros((rows, c), work), np.zeros((rows, c), work)
-    w = _grouped(weight, c, rows, work)
+    flat = (rows * c, s)
     gx = np.empty((rows, c, s), work) if need[0] else None
-
-    def piece(cut: slice) -> None:
-        part = g[cut].reshape(-1, s)
-        d = x[cut] - mean[cut]
-        count = len(d)
-        sums[cut] = row_dot(part, None).reshape(count, c)
-        dots[cut] = row_dot(part, d.reshape(-1, s)).reshape(count, c)
-        if gx is None:
-            return
-        r = rstd[cut]
-        weights = np.ones((count, c), work) if w is None else w[cut][:, :, 0]
+    if not x.size:
+        nothing = np.zeros(groups * c, work)
+        return gx, nothing if need[1] else None, nothing if need[2] else None
+    m = np.repeat(mean.reshape(-1), c)
+    sums, dots = (v.reshape(rows, c) for v in lines.dots(g.reshape(flat), x.reshape(flat), m))
+    if need[0]:
         # r * (h - mean(h) - z * mean(h * z)) with h = g * weight, z = (x - mean) * r
-        h = (sums[cut] * weights).sum(1, keepdims=True) / work.type(n)
-        hz = (dots[cut] * weights).sum(1, keepdims=True) * r * r * r / work.type(n)
-        y = gx[cut]
-        np.multiply(g[cut].reshape(y.shape), (weights * r)[:, :, None], y)
-        np.multiply(d, hz, d)
-        np.subtract(y, d.reshape(y.shape), y)
-        np.subtract(y, (h * r)[:, :, None], y)
-
-    if x.size:
-        _over_rows(x, piece)
+        weights = np.ones((rows, c), work) if weight is None else _grouped(weight, c, rows, work)
+        h = (sums * weights).sum(1, keepdims=True) / work.type(n)
+        factor = (dots * weights).sum(1, keepdims=True) * rstd * rstd * rstd / work.type(n)
+        numbers = (np.repeat(factor, c), (weights * rstd).reshape(-1), np.repeat(h * rstd, c))
+        gx = lines.pulled(g.reshape(flat), x.reshape(flat), m, *numbers).reshape(rows, c, s)
     gw = (dots * rstd).reshape(-1, groups * c).sum(0) if need[1] else None
     return gx, gw, sums.reshape(-1, groups * c).sum(0) if need[2] else None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
+from tidu.arrays.native_lines import LINES
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
 
 __all__ = ["KERNELS"]
@@ -305,4 +306,5 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "silu_backward": ("pppn", _map(_silu_backward)),
     "gelu": ("ppn", _map(lambda x: x * _phi(x))),
     "gelu_backward": ("pppn", _map(_gelu_backward)),
+    **LINES,
 }
