@@ -110,6 +110,17 @@ Tensor.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignmen
 Tensor.__torch_function__ = classmethod(_default_impl)  # type: ignore[attr-defined]
 
 
+def _make_wrapper_subclass(cls: Any, *args: Any, **kw: Any) -> Any:
+    """Raises: a tensor here has an array."""
+    raise NotImplementedError(
+        "torch.Tensor._make_wrapper_subclass: tidu has no tensors without memory of their own, and no classes with a "
+        "__torch_dispatch__. Override __torch_function__, or use a torch.utils._python_dispatch.TorchDispatchMode."
+    )
+
+
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
+
+
 # ------------------------------------------------------------------ public functions
 
 
