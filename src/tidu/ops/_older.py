@@ -6,6 +6,7 @@ never looked at.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -25,11 +26,18 @@ _FORMS = {
 }
 _FORMS |= {"sub": _FORMS["add"], "sub_": _FORMS["add_"], "addcdiv_": _FORMS["addcmul_"]}
 _warned: set[str] = set()
+_PACKAGE = __name__.partition(".")[0]
 
 
-def older(
-    fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any], frames: int = 3
-) -> Any:
+def _level() -> int:
+    """How far up the stack the caller's own code is: between lie wrappers, more or fewer of them."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     """fn, called as today, for arguments in an older order; NotImplemented where they are in none."""
     count, *keywords = OLDER.get(name.rstrip("_"), (0,))
     numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
@@ -40,13 +48,13 @@ def older(
         _warned.add(name)
         was, now = _FORMS.get(name, ("", ""))
         text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
-        warnings.warn(f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=frames)
+        warnings.warn(f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=_level())
     return fn(*tensors, **dict(zip(keywords, numbers, strict=False)), **kw)
 
 
 def strayed(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     """`older`, for a function whose signature leaves no other place for so many arguments."""
-    out = older(fn, name, args, kw, frames=4)
+    out = older(fn, name, args, kw)
     if out is NotImplemented:
         method = name[-1] == "_"
         takes = OLDER[name.rstrip("_")][0] - method
