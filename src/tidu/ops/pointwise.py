@@ -102,6 +102,11 @@ _sigmoid_backward = elementwise(
     },
     node="SigmoidBackwardBackward0",
 )
+# PyTorch adds both terms also where one tangent is none: its zeros make +0 of the other's -0.
+_sigmoid_backward.op.jvp = {  # type: ignore[attr-defined]
+    "grad_output": lambda t, result: t * (1 - result) * result,
+    "result": lambda t, grad_output, result: t * grad_output * (1 - 2 * result) + 0.0,
+}
 sigmoid = unary(
     "sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, _sigmoid_numbers)
 )
@@ -127,6 +132,10 @@ _tanh_backward = elementwise(
     },
     node="TanhBackwardBackward0",
 )
+_tanh_backward.op.jvp = {  # type: ignore[attr-defined]
+    "grad_output": lambda t, result: t * (1 - result * result),
+    "result": lambda t, grad_output, result: t * grad_output * -2 * result + 0.0,
+}
 
 
 def _tanh_numbers(g: Any, out: Any) -> Any:
