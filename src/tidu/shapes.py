@@ -59,11 +59,12 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape to which `shapes` broadcast; PyTorch's RuntimeError where they do not."""
     n = max((len(s) for s in shapes), default=0)
     out = [1] * n
-    for shape in shapes:
+    for k, shape in enumerate(shapes):
         for i in range(-1, -len(shape) - 1, -1):
             d = shape[i]
             if d != 1 and d != out[i]:
                 if out[i] != 1:
+                    n = max(len(s) for s in shapes[: k + 1])
                     raise RuntimeError(
                         f"The size of tensor a ({out[i]}) must match the size of tensor b ({d}) "
                         f"at non-singleton dimension {n + i}"
@@ -81,6 +82,13 @@ def normalize_dim(dim: int, ndim: int) -> int:
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim + n if dim < 0 else dim
+
+
+def size_at(shape: Sequence[int], dim: int) -> int:
+    """The size of one dimension; unlike other functions, this one has no dimension for a 0-d tensor."""
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return shape[normalize_dim(dim, len(shape))]
 
 
 def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:

@@ -166,8 +166,16 @@ class ElementwiseOp(Op):
         d = self._dtypes.get(k)
         if d is None and self.for_args(args) is self:
             self.check_types(args)
-            d = self._dtypes[k] = common(self.public, self.policy, [args[i] for i in self.positions])
+            d = self._dtypes[k] = self.common_dtype(args)
         return d
+
+    def common_dtype(self, args: Sequence[Any]) -> dtypes.dtype:
+        """The dtype to compute in. That no kernel exists for it is said after what is wrong with the shapes."""
+        try:
+            return common(self.public, self.policy, [args[i] for i in self.positions])
+        except NotImplementedError:
+            self.check_shapes(args)
+            raise
 
     def unusual(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for out=, raw arrays, NumPy's scalars, values of a transform."""
@@ -227,7 +235,7 @@ class ElementwiseOp(Op):
     def arrays(self, args: Sequence[Any]) -> list[Any]:
         """The inputs in their common dtype: tensors, arrays, and numbers beside them."""
         self.check_types(args)
-        return self.converted(args, common(self.public, self.policy, [args[i] for i in self.positions]))
+        return self.converted(args, self.common_dtype(args))
 
     def check_types(self, args: Sequence[Any]) -> None:
         """TypeError for an input that is no tensor, nor a number where one may be."""

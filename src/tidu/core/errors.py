@@ -34,8 +34,12 @@ def invalid_combination(name: str, args: Iterable[Any], *expected: str) -> TypeE
 
 
 def type_word(dtype: Any) -> str:
-    """The old name of a tensor type, as PyTorch's messages use it: torch.FloatTensor."""
-    return f"torch.{dtypes.from_numpy(dtype).legacy}Tensor"
+    """The name of a tensor type in PyTorch's messages: torch.FloatTensor, and CPUBoolType where it has no old one."""
+    word = (dtype if isinstance(dtype, dtypes.dtype) else dtypes.from_numpy(dtype)).legacy
+    return f"torch.{word}Tensor" if word in _OLD else f"CPU{word}Type"
+
+
+_OLD = frozenset(("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long"))
 
 
 def made_by(node: Any) -> str:

@@ -117,6 +117,8 @@ logspace: Tensor start, Tensor end, int steps, float base = 10.0, *, OPTIONS
   | Tensor start, Number end, int steps, float base = 10.0, *, OPTIONS
   | Number start, Number end, int steps, float base = 10.0, *, OPTIONS
 logsumexp: Tensor input, tuple of ints dim, bool keepdim = False, *, Tensor out = None
+masked_fill_: Tensor input, Tensor mask, Tensor value
+  | Tensor input, Tensor mask, Number value
 masked_fill: Tensor input, Tensor mask, Tensor value
   | Tensor input, Tensor mask, Number value
 masked_select: Tensor input, Tensor mask, *, Tensor out = None
@@ -186,8 +188,16 @@ std: Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False
 std_mean: Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False
   | Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False
   | Tensor input, bool unbiased = True
+squeeze: Tensor input
+  | Tensor input, int dim
+  | Tensor input, tuple of ints dim
+squeeze_: Tensor input
+  | Tensor input, int dim
+  | Tensor input, tuple of ints dim
 sum: Tensor input, *, torch.dtype dtype = None
   | Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None
+trapezoid: Tensor y, Tensor x, *, int dim = -1
+  | Tensor y, *, Number dx = 1, int dim = -1
 topk: Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, tuple of Tensors out = None
 tril: Tensor input, int diagonal = 0, *, Tensor out = None
 triu: Tensor input, int diagonal = 0, *, Tensor out = None
@@ -234,4 +244,4 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 SIGNATURES = _table()
-QUICK = ("view",)  # too quick to be looked at: they call for the message themselves
+QUICK = ("squeeze", "squeeze_", "view")  # too quick to be looked at: they call for the message themselves

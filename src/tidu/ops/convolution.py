@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..arrays import convolution as kernels
 from ..core.elementwise import conj, elementwise
+from ..core.errors import type_word
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor
@@ -270,7 +272,7 @@ def _check_ranks(input: Value, weight: Value) -> None:
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "
-            f"weight{list(weight.shape)}, but got "
+            f"weight {list(weight.shape)}, but got "
             f"{input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
 
@@ -293,16 +295,15 @@ def _check_output_padding(extra: Ints, stride: Ints, dilation: Ints) -> None:
 
 
 def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: Ints, transposed: bool) -> None:
-    if input.dtype != weight.dtype:
-        if input.dtype.name == "float32" or weight.dtype.name != "float32":
-            raise RuntimeError(
-                f"Input type ({_long_name(input)}) and weight type ({_long_name(weight)}) should be the same or input "
-                "should be a MKLDNN tensor and weight is a dense tensor"
-            )
-        raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(
             f"Input type ({c_word(input.dtype)}) and bias type ({c_word(bias.dtype)}) should be the same"
+        )
+    differ = input.dtype != weight.dtype
+    if differ and (input.dtype.is_complex or input.dtype in (dtypes.float32, dtypes.bfloat16)):
+        raise RuntimeError(
+            f"Input type ({type_word(input.dtype)}) and weight type ({type_word(weight.dtype)}) should be the same"
+            + " or input should be a MKLDNN tensor and weight is a dense tensor" * (not input.dtype.is_complex)
         )
     if transposed:
         word = f"slow_conv_transpose{max(n, 2)}d_out_cpu"
@@ -312,10 +313,8 @@ def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: In
         one = all(k == 1 for k in weight.shape[2:])
         word = "slow_conv2d_cpu" if n < 3 else "slow_conv3d_cpu" if one else "compute_columns3d"
     refusal("b", word)("", input.dtype)
-
-
-def _long_name(x: Value) -> str:
-    return f"torch.{x.dtype.legacy}Tensor"
+    if differ:
+        raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
 
 
 def convolution(

@@ -7,9 +7,11 @@ from typing import Any
 
 from ..core.broadcast import sum_to
 from ..core.errors import type_word
+from ..core.parameters import REQUIRED
 from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
+from ._arguments import refusal
 from ._relabel import relabel
 from ._strides import strided
 from .shape import ints, named_ints, reshape
@@ -61,18 +63,26 @@ _squeeze_dims = view_op(
 )
 
 
-def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
+def squeeze(input: Any, dim: Any = REQUIRED, *, axis: Any = REQUIRED) -> Any:
     """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
-    if axis is not None:
-        dim = axis
-    if dim is None:
-        return _squeeze_all(input)
-    return _squeeze_dims(input, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim(input, dim)
+    return _squeezed(input, dim, axis, _VIEWS, "squeeze")
 
 
-def method_squeeze(self: Tensor, dim: Any = None, *more: int, axis: Any = None) -> Any:
+def method_squeeze(self: Tensor, dim: Any = REQUIRED, *more: int, axis: Any = REQUIRED) -> Any:
     """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.Tensor.squeeze."""
-    return squeeze(self, (dim, *more) if more else dim, axis=axis)
+    return _squeezed(self, (dim, *more) if more else dim, axis, _VIEWS, "squeeze", True)
+
+
+def _squeezed(input: Any, dim: Any, axis: Any, ops: Any, name: str, method: bool = False) -> Any:
+    whole, one, several = ops
+    if dim is REQUIRED:
+        dim = axis
+    if dim is REQUIRED:
+        return whole(input)
+    try:
+        return several(input, tuple(dim)) if isinstance(dim, (tuple, list)) else one(input, dim)
+    except TypeError:
+        raise refusal(name, method, (input, dim), {}) or TypeError(name) from None
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -128,6 +138,8 @@ def _expand(input: Any, size: Ints) -> Any:
     for i in range(len(size) - 1, -1, -1):
         d = size[i]
         if i < lead:
+            if d < 0 and not shape:
+                raise RuntimeError("numel: integer multiplication overflow")
             if d < 0:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({d}) isn't allowed in a leading, non-existing dimension {i}"
@@ -180,13 +192,13 @@ unsqueeze_ = relabel(unsqueeze.op, "unsqueeze_", "UnsqueezeBackward1")
 _squeeze_all_ = relabel(_squeeze_all.op, "squeeze_", "SqueezeBackward3")
 _squeeze_dim_ = relabel(_squeeze_dim.op, "squeeze_", "SqueezeBackward4")
 _squeeze_dims_ = relabel(_squeeze_dims.op, "squeeze_", "SqueezeBackward5")
+_VIEWS = _squeeze_all, _squeeze_dim, _squeeze_dims
+_IN_PLACE = _squeeze_all_, _squeeze_dim_, _squeeze_dims_
 
 
-def squeeze_(self: Tensor, dim: Any = None) -> Any:
+def squeeze_(self: Tensor, dim: Any = REQUIRED) -> Any:
     """Drop dimensions of size one, in place. Source: torch.Tensor.squeeze_."""
-    if dim is None:
-        return _squeeze_all_(self)
-    return _squeeze_dims_(self, tuple(dim)) if isinstance(dim, (tuple, list)) else _squeeze_dim_(self, dim)
+    return _squeezed(self, dim, REQUIRED, _IN_PLACE, "squeeze_", True)
 
 
 method_expand.__name__ = method_expand.__qualname__ = "expand"

@@ -87,24 +87,21 @@ def _refuse_complex(x: Any, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.legacy}'")
 
 
-def _nonempty(name: str, x: Any, dims: Ints, ask: str) -> None:
-    for d in dims:
-        if x.ndim and x.shape[d] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
-
-
 _SPECIFY = (
     "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
 )
 
 
 def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
-    _refuse_complex(input, kernel)
     dims = normalize_dims(dim, input.ndim)
     if input.numel() == 0:
-        if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+        given = (dim,) if isinstance(dim, int) else tuple(dim or ())
+        if not given:
             raise RuntimeError(name + _SPECIFY)
-        _nonempty(name, input, dims, _SPECIFY)
+        for d in given:
+            if input.shape[d] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    _refuse_complex(input, kernel)
     r = op.call(input, dims, keepdim)
     if out is not None and out.dtype is not input.dtype:
         raise RuntimeError(

@@ -219,10 +219,10 @@ def _wrapped(indices: Any, n: int) -> Any:
 
 def _ready(a: Any, dim: int, index: Any, src: Any, name: str) -> tuple[Any, int, Any, Any] | None:
     """What a scatter into `a` works with, all checked, and the part of `src` that goes there; None: nothing."""
-    if src is not None and src.dtype != a.dtype:
+    normalize_dim(dim, a.ndim)
+    if src is not None and src.dtype != a.dtype and index.dtype.kind == "i":
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
-        normalize_dim(dim, a.ndim)
         return None
     a, d, k = _along(a, dim, index, name)
     s = src if src is None or src.ndim else src.reshape(1)

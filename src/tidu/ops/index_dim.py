@@ -150,6 +150,7 @@ index_select_adjoint = Op(
 
 def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> int:
     """The checks that index_add and index_reduce share; returns the dimension."""
+    d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError(
             f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
@@ -164,7 +165,6 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
             f"{name}(): self ({from_numpy(input.dtype).legacy}) and source ({from_numpy(source.dtype).legacy}) must "
             "have the same scalar type"
         )
-    d = normalize_dim(dim, input.ndim)
     if source.ndim and d >= source.ndim:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-source.ndim}, {source.ndim - 1}], but got {d})"

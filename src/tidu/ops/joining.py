@@ -204,6 +204,7 @@ def _stack_checked(tensors: Any, dim: int, out: Any = None) -> Any:
     tensors = checked_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
+    normalize_dim(dim, tensors[0].ndim + 1)
     return _stack_op.call(tensors, dim, out=out)
 
 

@@ -137,6 +137,10 @@ def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None
 def _without_bias(input: Value, weight: Value) -> Value:
     _check("input", 1, input)
     _check("weight", 2, weight)
+    if not input.ndim or not weight.ndim:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
+        )
     if input.ndim == 2 and weight.ndim == 2:
         return mm(input, t(weight))
     return matmul(input, weight if weight.ndim == 1 else t(weight))

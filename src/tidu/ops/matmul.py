@@ -10,12 +10,13 @@ from .. import dtypes
 from ..arrays import matmul as kernels
 from ..core.broadcast import sum_to
 from ..core.elementwise import F32, F64, conj
+from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
-from ..shapes import broadcast_shapes, normalize_dim, numel
+from ..shapes import broadcast_shapes, numel, size_at
 from ._exact import c_word, exact_out
 from .arithmetic import mul
 from .shape import reshape
@@ -43,7 +44,7 @@ def _same_dtype(a: Any, b: Any) -> None:
 
 
 def _no_bool(a: Any, name: str) -> None:
-    if a.dtype.kind == "b":
+    if a.dtype.kind == "b" and a.size:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
@@ -88,7 +89,7 @@ def product(a: Any, b: Any) -> Any:
     return _multiply(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else mm(a, b)
 
 
-def _batches(input: Any, mat2: Any, kernel: str) -> Any:
+def _check_batches(input: Any, mat2: Any) -> None:
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor" if input.ndim != 3 else "batch2 must be a 3D tensor")
     want = [input.shape[0], input.shape[2]]
@@ -96,6 +97,10 @@ def _batches(input: Any, mat2: Any, kernel: str) -> Any:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {list(mat2.shape[:2])}."
         )
+
+
+def _batches(input: Any, mat2: Any, kernel: str) -> Any:
+    _check_batches(input, mat2)
     _no_bool(input, kernel)
     if input.dtype != mat2.dtype:
         x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, mat2))
@@ -123,18 +128,25 @@ bmm = bilinear(
 
 def _mv(input: Any, vec: Any) -> Any:
     """A matrix (n, m) times a vector (m). Source: torch.mv."""
-    if input.ndim != 2 or vec.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
-    if input.shape[1] != vec.shape[0]:
-        raise RuntimeError(
-            f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), "
-            f"vec ({vec.shape[0]})"
-        )
-    if input.dtype != vec.dtype:
-        x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, vec))
-        raise RuntimeError(f"expected scalar type {x} but found {y}")
+    if input.ndim != 2 or vec.ndim != 1 or input.shape[1] != vec.shape[0] or input.dtype != vec.dtype:
+        size_at(input.shape, 0)
+        _check_addmv(np.empty(input.shape[0], vec.dtype), input, vec)
     _no_bool(input, "addmv_impl_cpu")
     return _multiply(input, vec)
+
+
+def _check_addmv(input: Any, mat: Any, vec: Any) -> None:
+    """Raise for values that do not fit, in the order in which PyTorch looks."""
+    if mat.ndim != 2 or vec.ndim != 1 or input.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.shape[0] or input.size not in (1, mat.shape[0]):
+        size = size_at(input.shape, 0)
+        raise RuntimeError(
+            f"size mismatch, got input ({size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})"
+        )
+    if not input.dtype == mat.dtype == vec.dtype:
+        words = f"{_legacy(input)}, {_legacy(mat)}, and {_legacy(vec)}"
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {words}")
 
 
 mv = bilinear(
@@ -278,10 +290,16 @@ OPERATORS = {"__matmul__": __matmul__, "__rmatmul__": __rmatmul__}
 
 def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2), input broadcast. Source: torch.addmm."""
-    if mat1.ndim != 2 or mat2.ndim != 2:
-        raise RuntimeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix, got {(mat1 if mat1.ndim != 2 else mat2).ndim}-D tensor")  # noqa: E501
-    if mat1.dtype != mat2.dtype and mat1.shape[1] == mat2.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {_legacy(mat1)} and {_legacy(mat2)}")
+    for name, other in (("self", input), ("mat1", mat1)):
+        if other.dtype != mat2.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {_legacy(other)} and {_legacy(mat2)}"
+            )
+    for name, m in (("mat1", mat1), ("mat2", mat2)):
+        if m.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {m.ndim}-D tensor")
+    if mat1.dtype.kind == "b" and mat1.shape[1] == mat2.shape[0]:
+        _check_expands(input, (mat1.shape[0], mat2.shape[1]))
     _fits(mat1, mat2)
     return _combine(input, _multiply(mat1, mat2), beta, alpha)
 
@@ -293,37 +311,30 @@ def _legacy(a: Any) -> str:
 def _combine(input: Any, p: Any, beta: Any, alpha: Any) -> Any:
     if alpha != 1:
         p = p * p.dtype.type(alpha)
+    _check_expands(input, p.shape)
     if beta == 0:
         return p
-    if input.dtype != p.dtype:
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {_legacy(input)} and {_legacy(p)}")
-    try:
-        shape = np.broadcast_shapes(input.shape, p.shape)
-    except ValueError:
-        shape = None
-    if shape != p.shape:
-        d = next(
-            (i for i in range(1, min(input.ndim, p.ndim) + 1) if input.shape[-i] not in (1, p.shape[-i])), p.ndim
-        )
-        if input.ndim > p.ndim:
-            raise RuntimeError(
-                f"expand({_expand_word(input)}, size={list(p.shape)}): the number of sizes provided ({p.ndim}) must be "
-                f"greater or equal to the number of dimensions in the tensor ({input.ndim})"
-            )
-        raise RuntimeError(
-            f"The expanded size of the tensor ({p.shape[-d]}) must match the existing size ({input.shape[-d]}) at "
-            f"non-singleton dimension {p.ndim - d}.  Target sizes: {list(p.shape)}.  Tensor sizes: "
-            f"{list(input.shape)}"
-        )
     if p.base is None and p.flags.writeable and alpha == 1:
         return np.add(p, input if beta == 1 else input * p.dtype.type(beta), out=p)
     return p + (input if beta == 1 else input * p.dtype.type(beta))
 
 
-def _expand_word(a: Any) -> str:
-    from ..core.errors import type_word
-
-    return f"{type_word(a.dtype)}{{{list(a.shape)}}}"
+def _check_expands(input: Any, shape: tuple[int, ...]) -> None:
+    """Raise for an input that does not broadcast to the shape of the product."""
+    if input.shape == shape:
+        return
+    n = len(shape)
+    if input.ndim > n:
+        raise RuntimeError(
+            f"expand({type_word(input.dtype)}{{{list(input.shape)}}}, size={list(shape)}): the number of sizes "
+            f"provided ({n}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})"
+        )
+    for i in range(1, input.ndim + 1):
+        if input.shape[-i] not in (1, shape[-i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({shape[-i]}) must match the existing size ({input.shape[-i]}) at "
+                f"non-singleton dimension {n - i}.  Target sizes: {list(shape)}.  Tensor sizes: {list(input.shape)}"
+            )
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -382,7 +393,9 @@ def _right_cotangent(g: Any, mat1: Any, geometry: Any) -> Any:
 
 def _addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat @ vec). Source: torch.addmv."""
-    return _combine(input, _mv(mat, vec), beta, alpha)
+    _check_addmv(input, mat, vec)
+    _no_bool(mat, "addmv_impl_cpu")
+    return _combine(input, _multiply(mat, vec), beta, alpha)
 
 
 addmv = _added(
@@ -397,9 +410,16 @@ def _addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     for n, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {n}, but got {v.ndim}-D")
-    r = vec1[:, None] * vec2[None, :]
-    dt = dtypes.promote_types(dtypes.from_numpy(input.dtype), dtypes.from_numpy(r.dtype)).np
-    return _combine(input.astype(dt), r.astype(dt), beta, alpha)
+    _check_expands(input, (vec1.shape[0], vec2.shape[0]))
+    dt = _common(input, vec1, vec2)
+    return _combine(input.astype(dt), vec1.astype(dt)[:, None] * vec2.astype(dt)[None, :], beta, alpha)
+
+
+def _common(*arrays: Any) -> Any:
+    d = dtypes.from_numpy(arrays[0].dtype)
+    for a in arrays[1:]:
+        d = dtypes.promote_types(d, dtypes.from_numpy(a.dtype))
+    return d.np
 
 
 addr = _added(
@@ -411,7 +431,15 @@ addr = _added(
 
 def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
-    normalize_dim(2, batch2.ndim)  # the shape that the input is to have is looked at first
+    b1, b2 = batch1.shape, batch2.shape
+    _check_expands(input, (size_at(b1, 0), size_at(b1, 1), size_at(b2, 2)))
+    if not input.dtype == batch1.dtype or not input.dtype == batch2.dtype == batch1.dtype:
+        _check_batches(batch1, batch2)
+        if input.dtype != batch1.dtype:
+            words = [c_word(dtypes.from_numpy(v.dtype)) for v in (input, batch1, batch2)]
+            raise RuntimeError(
+                f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: {words[2]}"
+            )
     return _combine(input, _batches(batch1, batch2, "baddbmm"), beta, alpha)
 
 
@@ -424,7 +452,20 @@ baddbmm = _added(
 
 def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * sum over the batch of batch1 @ batch2. Source: torch.addbmm."""
-    normalize_dim(2, batch2.ndim)
+    b1, b2 = batch1.shape, batch2.shape
+    _check_expands(input, (size_at(b1, 1), size_at(b2, 2)))
+    if batch1.ndim == 3 == batch2.ndim:
+        if b1[0] != b2[0]:
+            raise RuntimeError(
+                f"batch1 and batch2 must have same number of batches, got {b1[0]} and {b2[0]}"
+            )
+        if b1[2] != b2[1]:
+            raise RuntimeError(f"Incompatible matrix sizes for bmm ({b1[1]}x{b1[2]} and {b2[1]}x{b2[2]})")
+        for name, other in (("self", input), ("mat1", batch1)) if b1[0] else ():
+            if other.dtype != batch2.dtype:
+                raise RuntimeError(
+                    f"{name} and mat2 must have the same dtype, but got {_legacy(other)} and {_legacy(batch2)}"
+                )
     p = _batches(batch1, batch2, "addmm_impl_cpu_")
     return _combine(input, np.add.reduce(p, 0, p.dtype) if p.dtype.kind in "iu" else p.sum(0), beta, alpha)
 

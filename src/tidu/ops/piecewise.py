@@ -130,6 +130,8 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     >>> x.masked_fill(x > 1, 0)
     tensor([1., 0.])
     """
+    if isinstance(mask, Tensor) and isinstance(value, (Tensor, *Number)) and mask.shape != input.shape:
+        broadcast_shapes(mask.shape, input.shape)
     op, value = _mask_op(input, mask, value)
     return op.call(input, mask, value)
 

@@ -235,6 +235,8 @@ def _spaced(start: Any, end: Any, steps: int, d: Dtype) -> Array:
         low, high = (_whole(v, d) if d.category == dtypes.INTEGRAL else d.np.type(v) for v in (start, end))
         step = (kind(high) - kind(low)) / kind(max(steps - 1, 1))
         ends = fused(step, i, low, np.dtype(kind)), fused(-step, back, high, np.dtype(kind))
+    if steps == 1 and d.category == dtypes.FLOATING:
+        return np.array([start]).astype(d.np)
     if steps == 1:
         return ends[0].astype(d.np)
     return np.where(i < steps // 2, *ends).astype(d.np)
@@ -326,7 +328,7 @@ def _meshgrid(given: Sequence[Any], indexing: str) -> tuple[Any, ...]:
             sizes = ",".join(map(str, t.shape))
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  1\n"
-                f"[ torch.{t.dtype.legacy}Tensor{{{sizes}}} ]"
+                f"[ {type_word(t.dtype)}{{{sizes}}} ]"
             )
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

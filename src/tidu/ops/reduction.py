@@ -448,6 +448,8 @@ _logsumexp = Op(
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
     """log(sum(exp(input))) over some dimensions, without overflow. Source: torch.logsumexp."""
+    if dim is None:
+        raise TypeError("logsumexp() takes dimensions")
     if input.dtype.category < dtypes.FLOATING:
         input = cast(input, dtypes.get_default_dtype().np)
     r = _logsumexp.call(input, normalize_dims(dim, input.ndim), keepdim)

@@ -138,9 +138,9 @@ def is_vector(a: Any, b: Any) -> bool:
 
 
 def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool, api: str) -> Any:
-    check_square(A, "linalg.solve")
     check_floating(A, "linalg.solve", low=True)
     check_same_dtype(A, B, "linalg.solve")
+    check_square(A, "linalg.solve")
     vector = is_vector(A, B)
     b = B[..., None] if vector else B
     check_solvable(A, b, left, "linalg.solve")

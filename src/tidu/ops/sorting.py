@@ -80,9 +80,9 @@ def _laid_out_like(a: Any, like: Any) -> Any:
 
 
 def _sort(input: Any, dim: int = -1, descending: bool = False) -> Any:
+    d = normalize_dim(dim, input.ndim)
     if input.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    d = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
     a = to_end(input, d)

@@ -78,7 +78,7 @@ def _split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> t
         )
     if sum(sizes) != n:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {d}), but "
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
             f"got split_sizes={sizes}"
         )
     return _cut(input, sizes, d)

@@ -100,16 +100,20 @@ _medians = {
 
 def _median(name: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
     whole, along, result = _medians[name]
-    if input.dtype.is_complex or input.dtype is dtypes.bool_:
-        raise NotImplementedError(f"\"{'median_cpu'}\" not implemented for '{input.dtype.legacy}'")
+    d = input.dtype
+    refused = d.is_complex or d is dtypes.bool_
     if dim is None:
-        if not input.numel():
-            return input.new_full((), float("nan")) if input.dtype.is_floating_point else input.new_zeros(())
+        if not input.numel():  # NaN, or what a conversion of NaN makes
+            return input.new_full((), float("nan") if refused or d.is_floating_point else np.iinfo(d.np).min)
+        if refused:
+            raise NotImplementedError(f"\"median_cpu\" not implemented for '{d.legacy}'")
         return whole.call(input)
-    d = check_dims(name, dim, input.ndim or 1, one=True)[0]
-    if input.ndim and input.shape[d] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
-    r = along.call(input, d, keepdim)
+    k = check_dims(name, dim, input.ndim or 1, one=True)[0]
+    if input.ndim and input.shape[k] == 0:
+        raise IndexError(f"median(): Expected reduction dim {k} to have non-zero size.")
+    if refused:
+        raise NotImplementedError(f"\"median_out\" not implemented for '{d.legacy}'")
+    r = along.call(input, k, keepdim)
     return r if out is None else into_pair(name, out, r, result)
 
 
@@ -130,6 +134,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = 
 def _quantile(
     name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool, out: Any
 ) -> Any:
+    if not isinstance(q, Tensor) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
@@ -140,8 +146,6 @@ def _quantile(
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
-        if not 0 <= q <= 1:
-            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = tensor_of(np.array(q, input.dtype.np))
     if q.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
@@ -149,7 +153,13 @@ def _quantile(
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if q.numel() and hasattr(q, "_a") and not ((q._a >= 0) & (q._a <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    x = input.reshape((-1,)) if dim is None else input.movedim(dim, -1) if input.ndim else input.reshape((1,))
+    if dim is None:
+        x = input.reshape((*(1,) * input.ndim, -1) if keepdim else (-1,))
+    elif not input.ndim:
+        x = input.reshape((1,))
+    else:
+        d = normalize_dim(dim, input.ndim)
+        x = input.unsqueeze(-1).transpose(d, -1) if keepdim else input.movedim(d, -1)
     s = x.sort(-1)[0]
     n = s.shape[-1]
     valid = s.isnan().logical_not().sum(-1, True)
@@ -165,11 +175,7 @@ def _quantile(
         weight = at - low if interpolation == "linear" else at.new_full(tuple(at.shape), 0.5)
         high = s.gather(-1, at.ceil().to(dtypes.int64).expand((*s.shape[:-1], at.shape[-1])))
         r = r.lerp(high, weight)
-    r = r.squeeze(-1) if q.ndim == 0 else r.movedim(-1, 0)
-    if keepdim:
-        shape = [1] * input.ndim if dim is None else [1 if i == normalize_dim(dim, input.ndim) else d
-                                                      for i, d in enumerate(input.shape)]  # fmt: skip
-        r = r.reshape(tuple(shape) if q.ndim == 0 else (q.shape[0], *shape))
+    r = r.squeeze_(-1) if q.ndim == 0 else r.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
     return r if out is None else into(name, out, r)
 
 
@@ -543,6 +549,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of y along a dimension by the trapezoidal rule. Source: torch.trapezoid."""
+    if x is not None and (dx is not None or not isinstance(x, Tensor)):
+        raise TypeError("trapezoid() takes x or dx")
     if y.dtype is dtypes.bool_ or (x is not None and x.dtype is dtypes.bool_):
         raise RuntimeError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
     d = normalize_dim(dim, y.ndim)

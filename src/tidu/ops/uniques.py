@@ -140,6 +140,10 @@ def unique(
     >>> torch.unique(torch.tensor([2, 1, 2]), return_counts=True)
     (tensor([1, 2]), tensor([1, 2]))
     """
+    for word, v in (("sorted", sorted), ("return_inverse", return_inverse), ("return_counts", return_counts)):
+        if not isinstance(v, bool):
+            fn = "_unique2" if dim is None else "unique_dim"
+            raise TypeError(f"{fn}(): argument '{word}' must be bool, not {type(v).__name__}")
     more = return_inverse or return_counts
     found = _unique_op(input, more) if dim is None else _unique_dim_op(input, dim)
     return _wanted(found, return_inverse, return_counts)
