@@ -254,7 +254,8 @@ def _added(
         max(m + lo + hi, d * (k - 1) + s * (q - 1) + 1)
         for m, k, q, s, (lo, hi), d in zip(size, kernel, out, stride, pads, dilation, strict=True)
     ]
-    columns = np.matmul(matrix, g.reshape(n, groups, -1, math.prod(out)))
+    g = g.reshape(n, groups, -1, math.prod(out))
+    columns = matrix * g if g.shape[2] == 1 else np.matmul(matrix, g)
     columns = columns.reshape(n, groups * c, *kernel, *out)
     if stride[0] == 1 and kernel[0] > 1:  # first down the rows, which are long runs
         lines = np.zeros((n, groups * c, 1, *kernel[1:], wide[0], *out[1:]), g.dtype)

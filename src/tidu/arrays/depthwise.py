@@ -11,6 +11,18 @@ from tidu.arrays.columns import Ints, Pads, padded, samples, seen_at, share
 __all__ = ["depthwise", "depthwise_weight"]
 
 
+def _seen(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[np.ndarray]:
+    """What each place of the kernel sees of padded samples, by lines of neighbours."""
+    s = stride[-1]
+    if s == 1 or dilation[-1] > 1 or kernel[-1] == 1:
+        return [seen_at(x, places, out, stride, dilation) for places in np.ndindex(*kernel)]
+    phases = [np.ascontiguousarray(x[..., f::s]) for f in range(min(s, kernel[-1]))]
+    steps = (*stride[:-1], 1)
+    return [
+        seen_at(phases[v % s], (*places, v // s), out, steps, dilation) for *places, v in np.ndindex(*kernel)
+    ]
+
+
 def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int], int]:
     """Steps of one: where each place of the kernel begins in a padded plane laid out flat, and the length of the run
     that covers all outputs, with the elements between the lines that nobody wants."""
@@ -45,7 +57,7 @@ def depthwise(
             views = [seen[:, :, s : s + length] for s in starts]
             target, shape = total[:, :, :length], (c, 1)
         else:
-            views = [seen_at(seen, places, out, stride, dilation) for places in np.ndindex(*kernel)]
+            views = _seen(seen, kernel, out, stride, dilation)
             target, shape = part, (c, *ones)
         product = np.empty(target.shape, part.dtype)
         for k, places in enumerate(np.ndindex(*kernel)):
@@ -91,8 +103,8 @@ def depthwise_weight(
             return
         product = np.empty(part.shape, part.dtype)
         ones = np.ones(math.prod(out), part.dtype)
-        for k, places in enumerate(np.ndindex(*kernel)):
-            np.multiply(part, seen_at(seen, places, out, stride, dilation), product)
+        for k, view in enumerate(_seen(seen, kernel, out, stride, dilation)):
+            np.multiply(part, view, product)
             parts[i, :, k] = product.reshape(m, c, -1).dot(ones).sum(0)
 
     share(run, count, g.size * math.prod(kernel))
