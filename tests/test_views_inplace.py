@@ -75,3 +75,12 @@ def test_windows_that_overlap_may_be_written():
     y[None] = y
     with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor"):
         y.addcmul_(y.t(), y)
+
+
+def test_complex_products_in_place_are_recorded():
+    a = torch.randn(4, dtype=torch.complex128, requires_grad=True)
+    b = torch.randn(4, dtype=torch.complex128, requires_grad=True)
+    z = (a * 1).mul_(b * 2)
+    got = torch.autograd.grad(z.abs().sum(), (a, b))
+    want = torch.autograd.grad((a * (b * 2)).abs().sum(), (a, b))
+    assert all(torch.allclose(x, y) for x, y in zip(got, want))
