@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.errors import type_word
 from ..core.tensor import Tensor
 from ..dtypes import dtype as Dtype
 from ._make import OPTIONS, as_dtype, bad_combination, check_place, finish, integer, made, number, type_for
