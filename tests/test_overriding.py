@@ -1,5 +1,8 @@
 """What PyTorch prints about what overrides functions: the programs of behaviour/overriding.py."""
 
+import subprocess
+import sys
+
 import pytest
 from behaviour import programs, recorded, text_of
 
@@ -39,3 +42,34 @@ def test_watching_leaves_nothing_behind():
     assert (FACES.refresh is not None) == watched
     assert torch.nn.functional.softplus.__code__ is code
     assert torch.ones(2).shape == (2,)
+
+
+def test_frames_of_watched_functions_can_be_looked_into():
+    """A debugger reads the variables of every frame: also of those whose code was put in place of another's."""
+    program = """
+import sys, tidu as torch
+from tidu.overrides import TorchFunctionMode
+class Mode(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+def look(call):
+    try:
+        call()
+    except Exception:
+        tb = sys.exc_info()[2]
+        while tb is not None:
+            list(tb.tb_frame.f_locals)
+            tb = tb.tb_next
+    else:
+        raise AssertionError
+ones = torch.ones
+with Mode():
+    look(lambda: torch.mul(ones(2), ones(3)))
+    look(lambda: torch.exp("a"))
+    look(lambda: ones(3).view(7))
+    look(lambda: torch.nn.functional.relu(3))
+with torch.autocast("cpu"):
+    look(lambda: torch.mm(ones(2), ones(2)))
+    look(lambda: torch.nn.functional.linear(ones(2), ones(3, 4)))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -23,6 +23,7 @@ from .autograd.profiler import RENAMED
 from .core.modes import state
 from .core.subclass import FACES, PUBLIC, call_overridden, overrides
 from .core.subclass import _hidden as HIDDEN
+from .core.swapped import hand_over, twin
 from .core.tensor import Tensor
 from .methods import FACE
 
@@ -82,13 +83,11 @@ class Face:
         self.home = "torch.nn.functional." if functional else "torch.functional." if name == "einsum" else "torch."
         self.spelled_out = (functional and name not in IN_C) or name in SPELLED  # optional arguments are shown by name
         self.code, self.kwdefaults = fn.__code__, fn.__kwdefaults__
-        self.plain = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-        self.plain.__kwdefaults__ = fn.__kwdefaults__
+        self.plain = twin(fn)
         self.wraps = "__wrapped__" not in fn.__dict__
         if self.wraps:  # where inspect finds the signature
             fn.__wrapped__ = self.plain
-        fn.__code__ = _asking.__code__.replace(co_freevars=fn.__code__.co_freevars, co_name=fn.__code__.co_name)
-        fn.__kwdefaults__ = {"_face_": self}
+        hand_over(fn, self)
 
     @cached_property
     def with_plain(self) -> bool:
@@ -150,10 +149,6 @@ class Face:
             tuple(given[p.name] for p in parameters if p.default is p.empty),
             {p.name: given[p.name] for p in parameters if p.default is not p.empty and p.name not in OURS},
         )
-
-
-def _asking(*args: Any, _face_: Any, **kw: Any) -> Any:
-    return _face_(args, kw)
 
 
 def _candidates(args: tuple[Any, ...], kw: dict[str, Any]) -> Iterator[Any]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.modes import state as recording
+from ..core.swapped import hand_over, twin
 from ..core.tensor import Tensor
 
 __all__ = ["cast", "install", "state"]
@@ -165,14 +166,10 @@ class _Casting:
 
     def __init__(self, fn: Any, rule: Callable[[Any, Any], Any]) -> None:
         self.rule = rule
-        self.plain = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-        self.plain.__kwdefaults__ = fn.__kwdefaults__
+        self.plain = twin(fn)
         if "__wrapped__" not in fn.__dict__:  # where inspect finds the signature
             fn.__wrapped__ = self.plain
-        fn.__code__ = _asking.__code__.replace(
-            co_freevars=fn.__code__.co_freevars, co_name=fn.__code__.co_name
-        )
-        fn.__kwdefaults__ = {"_casting_": self}
+        hand_over(fn, self)
 
     def __call__(self, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if not state.enabled or kw.get("out") is not None:
@@ -183,10 +180,6 @@ class _Casting:
             return self.plain(*args, **kw)
         finally:
             state.enabled = True
-
-
-def _asking(*args: Any, _casting_: Any, **kw: Any) -> Any:
-    return _casting_(args, kw)
 
 
 def _found(path: str) -> Any:
