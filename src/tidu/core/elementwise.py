@@ -33,7 +33,18 @@ from .modes import state
 from .node import next_seq
 from .op import Op, check_savable, named
 from .parameters import REQUIRED, missing, names_of
-from .promote import FLOATS, SAME, Number, Policy, as_array, common, scalar_of, scalars32, scalars64
+from .promote import (
+    FLOATS,
+    SAME,
+    Number,
+    Policy,
+    as_array,
+    common,
+    result_type,
+    scalar_of,
+    scalars32,
+    scalars64,
+)
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
 ndarray = np.ndarray
@@ -45,6 +56,8 @@ class ElementwiseOp(Op):
     kind = "elementwise"
     ufunc: Any = None
     complex_case: Any = None  # another op, for complex inputs
+    same_out = False  # whether out= must have the dtype that is computed in
+    single_numbers = False  # whether a number beside half precision is a float32, and the result rounded once
     numbers: Any = True  # whether an input may be a number: any but the first, unless this is FIRST
 
     @property
@@ -135,6 +148,8 @@ class ElementwiseOp(Op):
             self.check_shapes(args)
             raise
         if wants and self.differentiable and state.grad:
+            if self.single_numbers and d.np.itemsize == 2:
+                args = tuple([a if isinstance(x, Number) else x for x, a in zip(args, full, strict=True)])
             return self.record(args, result)
         return self.wrap(args, result)
 
@@ -179,6 +194,8 @@ class ElementwiseOp(Op):
 
     def unusual(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for out=, raw arrays, NumPy's scalars, values of a transform."""
+        if out is not None and not self.out_arg:
+            raise TypeError(f"{self.public}() got an unexpected keyword argument 'out'")
         if out is None and self.complex_case is None:
             top = special_among(args, self.positions)
             if top is not None:
@@ -193,11 +210,21 @@ class ElementwiseOp(Op):
                 return self.call(*args)
         if out.__class__ is Tensor:
             self.check_overlap(args, out)
+            if self.same_out:
+                self.check_same_out(args, out)
         try:
             return super().general(args, out)
         except ValueError:
             self.check_shapes(args)
             raise
+
+    def check_same_out(self, args: Sequence[Any], out: Tensor) -> None:
+        """Raise for an out= of another dtype."""
+        given = [args[i] for i in self.positions]
+        self.refuse_recorded_out(out, any([x.__class__ is Tensor and live_node(x) is not None for x in given]))
+        want = result_type(given)
+        if out.dtype is not want:
+            raise RuntimeError(f"Found dtype {out.dtype.legacy} but expected {want.legacy}")
 
     def check_overlap(self, args: Sequence[Any], out: Tensor) -> None:
         """Raise for an out= that lies in a part of an input's memory, unless another error is to be said first."""
@@ -258,9 +285,13 @@ class ElementwiseOp(Op):
 
     def converted(self, args: Sequence[Any], d: dtypes.dtype) -> list[Any]:
         full = list(args)
+        np_dtype = d.np
+        single = self.single_numbers and np_dtype.itemsize == 2 and d.category == dtypes.FLOATING
         for i in self.positions:
-            if full[i] is not None:
-                full[i] = as_array(full[i], d, d.np)
+            x = full[i]
+            if x is not None:
+                wide = single and (isinstance(x, Number) or (x.ndim == 0 and x.dtype is not d))
+                full[i] = as_array(x, dtypes.float32, F32) if wide else as_array(x, d, np_dtype)
         return full
 
 
@@ -277,6 +308,20 @@ def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(ufunc, np.ufunc) or "out" in names_of(ufunc):
         return functools.partial(big_ufunc, ufunc)  # type: ignore[arg-type]
     return ufunc
+
+
+def _rounded_once(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose result beside half precision is of half precision also where a number is of single."""
+
+    def forward(input: Any, other: Any) -> Any:
+        r = ufunc(input, other)
+        if r.dtype is F32:
+            for a in (input, other):
+                if a.dtype.itemsize == 2:
+                    return r.astype(a.dtype)
+        return r
+
+    return forward
 
 
 def _cotangent(p: Callable[..., Any]) -> Callable[..., Any]:
@@ -413,21 +458,23 @@ def binary(
     policy: Policy = SAME,
     node: str | None = None,
     numbers: Any = True,
+    single_numbers: bool = False,
 ) -> Callable[..., Any]:
     """Declare an elementwise op of two inputs. The second may be a number if `numbers`; the first too if that is FIRST.
+    With `single_numbers` a number beside half precision is a float32.
 
     The function's `operator` is the same for Python's operators: NotImplemented for operands of other types.
     """
     op = ElementwiseOp(
         name,
-        lambda input, other: ufunc(input, other),
+        _rounded_once(ufunc) if single_numbers else lambda input, other: ufunc(input, other),
         {"input": partial_x, "other": partial_y},
         policy,
         node,
         "xy",
     )
     cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
-    op.ufunc, op.numbers = ufunc, numbers
+    op.ufunc, op.numbers, op.single_numbers = ufunc, numbers, single_numbers
     rx, ry = reads_of(partial_x), reads_of(partial_y)
     pull_by(cls, "pull_x", partial_x, "x, y, out")
     pull_by(cls, "pull_y", partial_y, "x, y, out")

@@ -318,7 +318,7 @@ def check_view(x: Tensor) -> None:
     if how is not DEFAULT:
         raise view_error(x, "is being")
     live_node(x)
-    if base._node is True:
+    if base._node is True or (base._node is None and x._node is not None):  # or of a view that was made one
         raise explain(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "the tensor shares memory with a leaf, whose value gradients are taken with respect to. Write under "
@@ -535,7 +535,20 @@ def write_out_values(op: Op, result: Any, out: Any) -> Any:
 def check_out(op: Op, result: Any, out: Any, wants: bool) -> None:
     if not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if state.grad and op.differentiable and (wants or live_node(out) is not None):
+    refuse_recorded_out(op, out, wants)
+    have, want = dtypes.from_numpy(result.dtype), out.dtype
+    if not dtypes.can_cast(have, want):
+        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
+    if result.shape == out._a.shape:
+        check_inplace(out, False)
+
+
+def refuse_recorded_out(op: Op, out: Any, wants: bool) -> None:
+    """RuntimeError for an out= where the call would be recorded: said before anything about the values."""
+    if not (state.grad and op.differentiable):
+        return
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    if wants or any([isinstance(o, Tensor) and live_node(o) is not None for o in outs]):
         raise explain(
             RuntimeError(
                 f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
@@ -543,11 +556,6 @@ def check_out(op: Op, result: Any, out: Any, wants: bool) -> None:
             ),
             "drop out= (the result is a new tensor with a history), or compute under torch.no_grad().",
         )
-    have, want = dtypes.from_numpy(result.dtype), out.dtype
-    if not dtypes.can_cast(have, want):
-        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
-    if result.shape == out._a.shape:
-        check_inplace(out, False)
 
 
 def put_out(result: np.ndarray[Any, Any], out: Tensor) -> None:

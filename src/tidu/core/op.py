@@ -244,6 +244,8 @@ class Op:
                             wants = True
             except AttributeError:
                 return self.general(args, out)
+            if out is not None:
+                self.refuse_recorded_out(out, wants)
             result = forward(*vals)
             if out is not None:
                 return self.write_out(result, out, wants)
@@ -277,8 +279,10 @@ class Op:
         if not any(isinstance(x, Tensor) for x in flat) and any(isinstance(x, (ndarray, np.generic)) for x in flat):
             return self.forward(*self.arrays(args))  # a rule running for numbers
         args = self.tensors_of(args)  # type: ignore[assignment]
-        vals = self.arrays(args)
         wants = any([isinstance(x, Tensor) and live_node(x) is not None for x in self.tensor_args(args)])
+        if out is not None:
+            self.refuse_recorded_out(out, wants)
+        vals = self.arrays(args)
         result = self.forward(*vals)
         if out is not None:
             return self.write_out(result, out, wants)
@@ -432,6 +436,11 @@ class Op:
             at += width
         return got
 
+    def refuse_recorded_out(self, out: Any, wants: bool) -> None:
+        from .inplace import refuse_recorded_out
+
+        refuse_recorded_out(self, out, wants)
+
     def write_out(self, result: Any, out: Any, wants: bool) -> Any:
         from .inplace import write_out
 
@@ -499,7 +508,7 @@ class OpNode(Node):
         op = self.op
         vals = self.values(raw)
         if op.direct is not None:
-            cots = []
+            cots: list[Any] = []
             for e, rule, d in zip(edges, op.direct, self.dtypes):  # noqa: B905 (a keyword costs as much as the zip)
                 if e is None or rule is None:
                     cots.append(None)

@@ -30,6 +30,7 @@ class Parameter(NamedTuple):
     name: str
     required: bool
     by_name: bool  # only
+    none: bool  # whether None may be given
 
 
 def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable[..., Any]:
@@ -148,7 +149,7 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
             continue
         kind_and_name, _, default = part.partition(" = ")
         kind, _, name = kind_and_name.rpartition(" ")
-        found.append(Parameter(kind, name, not default, by_name))
+        found.append(Parameter(kind, name, not default, by_name, default == "None"))
     return tuple(found)
 
 
@@ -186,7 +187,7 @@ _SIZES = ("size", "sizes", "shape", "dims", "repeats")
 def fits(p: Parameter, v: Any) -> bool:
     """Whether a value may be given for a parameter."""
     if v is None:
-        return not p.required
+        return p.none
     kind = p.kind
     if kind == "Tensor":
         return isinstance(v, Tensor)

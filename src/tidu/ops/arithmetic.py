@@ -63,27 +63,34 @@ NEGATION = refuse(
     integers="iu",
 )
 
-mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x, numbers=FIRST)
+mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x, numbers=FIRST, single_numbers=True)
 neg = negative = unary("neg", np.negative, NEG, policy=NEGATION)
+neg.op.same_out = True  # type: ignore[attr-defined]
 _add = binary("add", np.add, ONE, ONE, numbers=FIRST)
 _sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION, numbers=FIRST)
 _rsub = binary("rsub", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward1")
 _rsub_tensor = binary("rsub.tensor", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward0")
 
 
-def _times(a: Any, alpha: Any) -> Any:
-    return np.multiply(a, np.asarray(alpha).astype(a.dtype))
+def _scaled(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel with alpha as an array of the inputs' type: also half precision rounds it first."""
+    kernel = widened(fn)
+
+    def forward(input: Any, other: Any, alpha: Any) -> Any:
+        return kernel(input, other, np.asarray(alpha).astype(input.dtype))
+
+    return forward
 
 
 _add_scaled = elementwise(
     "add.scaled",
-    widened(lambda input, other, alpha: np.add(input, _times(other, alpha))),
+    _scaled(lambda input, other, alpha: np.add(input, np.multiply(other, alpha))),
     {"input": ONE, "other": lambda alpha: alpha},
     node="AddBackward0",
 )
 _sub_scaled = elementwise(
     "sub.scaled",
-    widened(lambda input, other, alpha: np.subtract(input, _times(other, alpha))),
+    _scaled(lambda input, other, alpha: np.subtract(input, np.multiply(other, alpha))),
     {"input": ONE, "other": lambda alpha: -alpha},
     policy=SUBTRACTION,
     node="SubBackward0",
@@ -93,7 +100,7 @@ _sub_scaled = elementwise(
 def _scaled_reverse(name: str, node: str) -> Any:
     return elementwise(
         name,
-        widened(lambda input, other, alpha: np.subtract(other, _times(input, alpha))),
+        _scaled(lambda input, other, alpha: np.subtract(other, np.multiply(input, alpha))),
         {"input": lambda alpha: -alpha, "other": ONE},
         policy=SUBTRACTION,
         node=node,
@@ -242,18 +249,23 @@ floor_kernel, trunc_kernel = integer(np.floor_divide), integer(_trunc_divide)
 NO_FLOOR = refuse("bc", "div_floor_cpu", integers="iu")
 _no_derivative = not_implemented("floor_divide")
 true_div = binary(
-    "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS, numbers=FIRST
+    "div", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS, numbers=FIRST,
+    single_numbers=True,
 )  # fmt: skip
 _div_none = binary(
     "div.unrounded", np.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y), policy=FLOATS,
-    node="DivBackward2",
+    node="DivBackward2", single_numbers=True,
 )  # fmt: skip
-_div_floor = binary("div.floor", floor_kernel, ZERO, ZERO, policy=NO_FLOOR, node="DivBackward2")
+_div_floor = binary(
+    "div.floor", floor_kernel, ZERO, ZERO, policy=NO_FLOOR, node="DivBackward2", single_numbers=True
+)  # fmt: skip
 _div_trunc = binary(
-    "div.trunc", trunc_kernel, ZERO, ZERO, policy=refuse("bc", "div_trunc_cpu"), node="DivBackward2"
+    "div.trunc", trunc_kernel, ZERO, ZERO, policy=refuse("bc", "div_trunc_cpu"), node="DivBackward2",
+    single_numbers=True,
 )  # fmt: skip
 _floor_divide = binary(
-    "floor_divide", floor_kernel, _no_derivative, _no_derivative, policy=NO_FLOOR, node="NotImplemented"
+    "floor_divide", floor_kernel, _no_derivative, _no_derivative, policy=NO_FLOOR, node="NotImplemented",
+    single_numbers=True,
 )  # fmt: skip
 _ROUNDED = {"floor": _div_floor, "trunc": _div_trunc, None: _div_none}
 

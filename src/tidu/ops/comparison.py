@@ -117,6 +117,8 @@ isneginf = unary("isneginf", _infinite(-1.0), policy=_complex_refused("isneginf"
 isreal = unary(
     "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME
 )
+for _fn in (isnan, isinf, isfinite, isreal):
+    _fn.op.out_arg = False  # type: ignore[attr-defined]
 signbit = unary(
     "signbit", lambda a: np.signbit(a) if a.dtype.kind in "fV" else np.less(a, 0),
     policy=refuse("c", "signbit is not implemented for complex tensors."),

@@ -268,11 +268,11 @@ def _check(
         )
 
 
-def _check_ranks(input: Value, weight: Value) -> None:
+def _check_ranks(input: Value, weight: Value, space: str = " ") -> None:
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "
-            f"weight {list(weight.shape)}, but got "
+            f"weight{space}{list(weight.shape)}, but got "
             f"{input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
 
@@ -399,7 +399,7 @@ def _conv(
     x = input if batched else input.unsqueeze(0)
     stride, dilation = _each(stride, n), _each(dilation, n)
     if isinstance(padding, str) and x.ndim != weight.ndim:
-        _check_ranks(x, weight)
+        _check_ranks(x, weight, "")
     padding = _each(padding, n)
     if isinstance(padding, str):
         x, padding = _by_word(x, weight, stride, padding, dilation)

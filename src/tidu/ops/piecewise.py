@@ -17,7 +17,6 @@ from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._describe import describe
 from ._exact import c_word
-from ._half import widened
 from ._refuse import either, refuse
 from .arithmetic import not_implemented, zeros
 from .conversion import numbers_of
@@ -142,6 +141,8 @@ _imasked = {op: inplace(op, "masked_fill_") for op in (_fill_number.op, _fill_te
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """In-place `masked_fill`. Source: torch.Tensor.masked_fill_."""
     op, value = _mask_op(self, mask, value)
+    if mask.shape != self.shape:
+        broadcast_shapes(self.shape, mask.shape)
     return _imasked[op](self, mask, value)
 
 
@@ -253,7 +254,6 @@ atan2 = arctan2 = binary(
 )  # fmt: skip
 
 
-@widened
 def xlogy_kernel(x: Any, y: Any) -> Any:
     """x * log(y), 0 where x is 0, unless y is NaN."""
     return np.asarray(np.where((x == 0) & ~np.isnan(y), np.zeros((), y.dtype), x * np.log(y)))

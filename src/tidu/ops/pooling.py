@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..arrays import pooling as kernels
 from ..arrays.gather import add_rows
 from ..arrays.pooling import Window
@@ -392,7 +393,7 @@ def _max_pool1d(
     out = _count(input.shape[-1], k, s, p, d, ceil_mode)
     if out <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
-    refusal("bc", "max_pool2d" if both else "max_pool1d_impl")("", input.dtype)
+    refusal("bc" if both else "bic", "max_pool2d" if both else "max_pool1d_impl")("", input.dtype)
     windows = (Window(1, 1, 1, 0, 1), Window(k, s, d, p, out))
     r = _MAX[2][both](input.unsqueeze(-2), windows)
     return (r[0].squeeze(-2), r[1].squeeze(-2)) if both else r.squeeze(-2)
@@ -469,7 +470,7 @@ def _avg_pool(
         raise RuntimeError("divisor must be not zero")
     windows = _plan(fn, n, input, kernel_size, stride, padding, 1, ceil_mode)
     word = fn if n == 2 else "avg_pool3d_out_frame"
-    refusal("bc", word)("", input.dtype)
+    refusal("bc" if input.dtype is dtypes.int64 else "bic", word)("", input.dtype)
     if n == 3 and input.dtype.category == 2 and input.dtype.itemsize == 2:
         raise NotImplementedError(f"\"{word}\" not implemented for '{input.dtype.legacy}'")
     pads = tuple(w.before for w in windows)
