@@ -18,6 +18,7 @@ from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
 from ._exact import c_word, exact_out
+from ._half import widened
 from .arithmetic import mul
 from .shape import reshape
 
@@ -100,12 +101,16 @@ def _check_batches(input: Any, mat2: Any) -> None:
 
 
 def _batches(input: Any, mat2: Any, kernel: str) -> Any:
+    _check_product(input, mat2, kernel)
+    return _multiply(input, mat2)
+
+
+def _check_product(input: Any, mat2: Any, kernel: str) -> None:
     _check_batches(input, mat2)
     _no_bool(input, kernel)
     if input.dtype != mat2.dtype:
         x, y = (dtypes.from_numpy(v.dtype).legacy for v in (input, mat2))
         raise RuntimeError(f"expected scalar type {x} but found {y}")
-    return _multiply(input, mat2)
 
 
 def _bmm(input: Any, mat2: Any) -> Any:
@@ -301,11 +306,16 @@ def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -
     if mat1.dtype.kind == "b" and mat1.shape[1] == mat2.shape[0]:
         _check_expands(input, (mat1.shape[0], mat2.shape[1]))
     _fits(mat1, mat2)
-    return _combine(input, _multiply(mat1, mat2), beta, alpha)
+    return _scaled_sum(input, mat1, mat2, beta, alpha)
 
 
 def _legacy(a: Any) -> str:
     return dtypes.from_numpy(a.dtype).legacy
+
+
+@widened
+def _scaled_sum(input: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    return _combine(input, _multiply(a, b), beta, alpha)
 
 
 def _combine(input: Any, p: Any, beta: Any, alpha: Any) -> Any:
@@ -440,7 +450,8 @@ def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any 
             raise RuntimeError(
                 f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: {words[2]}"
             )
-    return _combine(input, _batches(batch1, batch2, "baddbmm"), beta, alpha)
+    _check_product(batch1, batch2, "baddbmm")
+    return _scaled_sum(input, batch1, batch2, beta, alpha)
 
 
 baddbmm = _added(

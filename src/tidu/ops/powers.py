@@ -12,6 +12,7 @@ from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, complex128, dtype, float64
 from ._describe import describe
+from ._half import widened
 from ._hot import hot
 from ._refuse import either, refusal
 from .arithmetic import OPERANDS, zeros
@@ -21,6 +22,7 @@ METHODS = "pow float_power square reciprocal sqrt rsqrt pow_ float_power_ square
 INPLACE = "reciprocal sqrt rsqrt"
 
 
+@widened
 def _rsqrt(a: Any) -> Any:
     return np.asarray(np.reciprocal(np.sqrt(a)))
 

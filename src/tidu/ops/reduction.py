@@ -119,14 +119,10 @@ def _check_mean(d: dtypes.dtype, what: str) -> None:
 
 
 def _mean_all_forward(input: Any) -> Any:
-    return _scaled(_total(input), input)
-
-
-def _scaled(total: Any, input: Any) -> Any:
     dt = input.dtype
-    if is_low(dt):
-        return np.asarray(total.astype(np.float32) / np.float32(input.size)).astype(dt)
-    return np.asarray(total / dt.type(input.size))
+    if is_low(dt):  # rounded once
+        return np.asarray(_total(input.astype(np.float32)) / np.float32(input.size)).astype(dt)
+    return np.asarray(_total(input) / dt.type(input.size))
 
 
 def _mean_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
