@@ -181,6 +181,103 @@ def test_sparse_hessians(f):
     assert np.allclose(got.toarray(), hessian(f)(x).numpy(), atol=1e-12)
 
 
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+        ctx.save_for_forward(inputs[0])
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0] * g
+
+    @staticmethod
+    def jvp(ctx, t):
+        return 2 * ctx.saved_tensors[0] * t
+
+
+def write_to_view(x):
+    y = x.clone()
+    y[:2].mul_(x[2:])
+    return y
+
+
+def write_to_base(x):
+    y = x.clone()
+    v = y[:2].view(2, 1)
+    y.mul_(x.roll(1, 0))
+    return v
+
+
+def write_into_nothing(x):
+    y = torch.zeros(4, dtype=torch.float64)
+    v = y.view(2, 2)
+    y[1:] += x[:-1] ** 2
+    return y * v[0, 1]
+
+
+@pytest.mark.filterwarnings("ignore:vmap")
+@pytest.mark.parametrize(
+    "f",
+    [
+        write_to_view,
+        write_to_base,
+        write_into_nothing,
+        lambda x: x * 1 + torch.zeros(4, dtype=torch.float64).index_add_(0, torch.tensor([1, 0]), x[2:] ** 2),
+        lambda x: torch.nn.functional.pad(x, (1, 2), value=1000.0) * 2,
+        lambda x: torch.nn.functional.pad(x, (1, 2), value=-2.0) ** 2,
+        lambda x: torch.nn.functional.pad(x.view(1, 4), (1, 2), mode="circular") ** 2,
+        lambda x: x.sum(dtype=torch.float32) * x,
+        lambda x: x.sort()[0] ** 2,
+        lambda x: x[x > 0] * x[0],
+        lambda x: x * x.detach().roll(1, 0),
+        Square.apply,
+        lambda x: torch.utils.checkpoint.checkpoint(lambda y: y * y, x, use_reentrant=False),
+        lambda x: grad(lambda y: (y[1:] * y[:-1] ** 2).sum() * x[0])(x),
+        lambda x: grad(lambda y: (y * x[:2]).sum())(torch.ones(2, dtype=torch.float64)),
+        lambda x: jacrev(lambda y: y.roll(1, 0) * y)(x),
+        lambda x: jvp(lambda y: y**3, (x,), (x.roll(1, 0),))[1],
+        lambda x: vmap(grad(lambda a: a.prod()))(x.view(2, 2)),
+        lambda x: vmap(lambda a: a.sin() * a.sum())(x.view(2, 2)),
+    ],
+)
+def test_sparse_derivatives_of_writes_and_of_derivatives(f):
+    x = f64(0.3, -1.2, 2.0, 0.7)
+    assert np.allclose(torch.func.jacobian(f, sparse=True)(x).toarray(), jacfwd_one_by_one(f, x), atol=1e-12)
+    square = lambda x: (f(x) ** 2).sum()  # noqa: E731
+    assert np.allclose(torch.func.hessian(square, sparse=True)(x).toarray(), hessian(square)(x).numpy(), atol=1e-12)
+    assert x.tolist() == [0.3, -1.2, 2.0, 0.7]
+
+
+def jacfwd_one_by_one(f, x):
+    columns = [jvp(f, (x,), (v,))[1].numpy().reshape(-1) for v in torch.eye(len(x), dtype=x.dtype)]
+    return np.stack(columns, 1)
+
+
+def test_sparse_derivatives_leave_what_was_written_into_as_it_is():
+    from tidu.func import sparsity
+
+    kept = torch.zeros(3, dtype=torch.float64)
+
+    def f(x):
+        kept[:2] = x[1:]
+        return kept * x
+
+    x = f64(1.0, 2.0, 3.0)
+    assert torch.func.jacobian(f, sparse=True)(x).toarray().tolist() == [[2, 1, 0], [0, 3, 2], [0, 0, 0]]
+    assert not isinstance(kept, sparsity.Tracked) and (kept + 1).tolist() == [3, 4, 1]
+
+
+def test_numbers_of_elements_survive_a_smaller_dtype():
+    x = torch.ones(5000, dtype=torch.float64)
+    got = torch.func.jacobian(lambda x: x.half().double() * 2, sparse=True)(x)
+    assert got.nnz == 5000 and (got.diagonal() == 2).all()
+
+
 def test_large_sparse_derivatives_take_few_passes(monkeypatch):
     seen = passes(monkeypatch)
     x = torch.tensor(np.random.default_rng(0).standard_normal(1000))

@@ -180,3 +180,39 @@ def modules(torch: Any) -> None:
             linear, {"weight": fw.make_dual(linear.weight, torch.ones(1, 2)), "bias": linear.bias}, (torch.ones(1, 2),)
         )
         print(fw.unpack_dual(out).tangent.detach())
+
+
+def writes_into_parts_of_what_is_no_dual(torch: Any) -> None:
+    f = torch.func
+    x = torch.arange(1.0, 5.0)
+
+    def shifted(x: Any) -> Any:
+        y = torch.zeros_like(x)
+        y[1:] += x[:-1] ** 2
+        return y
+
+    def back_again(x: Any) -> Any:
+        y = torch.zeros(4)
+        v = y[1:]
+        v += x[:-1] ** 2
+        y[1:] = v
+        return y
+
+    def by_elements(x: Any) -> Any:
+        y = torch.zeros(4)
+        y[0] = x[0]
+        y[1:] *= x[1:]
+        y[1:] = x[0]
+        y[2] -= y[3].detach() * x[1]
+        return y
+
+    def seen_by_an_earlier_view(x: Any) -> Any:
+        y = torch.zeros(4)
+        v = y.view(2, 2).t()
+        y[1:] += x[:-1] ** 2
+        return y * v[1, 0] + v.reshape(4)
+
+    for fn in (shifted, back_again, by_elements, seen_by_an_earlier_view):
+        print(f.jvp(fn, (x,), (x,)))
+        print(f.jacfwd(fn)(x), f.jacrev(fn)(x))
+        print(f.grad(lambda x, fn=fn: f.jvp(fn, (x,), (x,))[1].sum())(x))

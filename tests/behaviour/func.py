@@ -278,6 +278,24 @@ def maps_in_place(torch: Any) -> None:
     print(torch.func.jacfwd(lambda a: f(a * a))(x[0]))
 
 
+def maps_of_windows(torch: Any) -> None:
+    vmap, F = torch.func.vmap, torch.nn.functional
+
+    def f(a: Any) -> Any:
+        b = a.clone()
+        b.as_strided((), (), 0).copy_(a[1] * 10)
+        b.as_strided((2,), (1,), 1).mul_(100)
+        return b, b.as_strided((2, 2), (1, 1))
+
+    x = torch.arange(6.0).view(2, 3)
+    print(vmap(f)(x))
+    print(vmap(torch.func.grad(lambda a: (a.as_strided((2, 2), (1, 1)) * a[0]).sum()))(x))
+    y = torch.arange(8.0).sin()
+    for pool in (lambda x: F.max_pool1d(x.view(1, 1, -1), 2), lambda x: F.max_pool2d(x.view(1, 1, 2, 4), 2)):
+        grad = torch.func.grad(lambda x, pool=pool: (pool(x) ** 2).sum())
+        print(torch.func.jacfwd(grad)(y), torch.func.jacrev(grad)(y))
+
+
 def map_of_grad(torch: Any) -> None:
     f = torch.func
     w, x = torch.tensor([1.0, 2.0]), torch.arange(6.0).view(3, 2)

@@ -21,7 +21,9 @@ def process(cls: Any, args: tuple[Any, ...], top: Special) -> Any:
     """`cls.apply(*args)` where `top` is the argument that belongs to the innermost transform."""
     if isinstance(top, Dual):
         return _forward_mode(cls, args, top.level)
-    return _vmapped(cls, args, top)  # type: ignore[arg-type]
+    if not isinstance(top, Batched):
+        return top.process_function(cls, args)  # type: ignore[attr-defined, no-any-return]
+    return _vmapped(cls, args, top)
 
 
 # ------------------------------------------------------------------ forward mode

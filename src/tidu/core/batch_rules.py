@@ -64,7 +64,6 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     "pixel_shuffle",
     "pixel_unshuffle",
     "constant_pad_nd",
-    "pool_gather",
     "detach",
     "to_copy",
     "alias_copy",
@@ -82,6 +81,22 @@ def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
     if op.name == "cut_end" or not is_batched(args[0], level) or any(is_batched(a, level) for a in args[1:]):
         return NotImplemented
     return op.call(args[0].value, *args[1:])
+
+
+@rule("pool_gather", "pool_scatter")
+def _of_planes(op: Any, args: Sequence[Any], level: int) -> Any:
+    x, places, *rest = args
+    n = batch_size(op, args, level)
+    return op.call(materialize(x, level, n), materialize(places, level, n), *rest)
+
+
+@rule("as_strided")
+def _as_strided(op: Any, args: Sequence[Any], level: int) -> Any:
+    """The same window into the memory of every sample."""
+    x, size, stride, offset = args
+    v = x.value
+    first = v.storage_offset() if offset is None else offset
+    return op.call(v, (v.shape[0], *size), (v.stride(0), *stride), first)
 
 
 @rule("_euclidean_dist", "_cdist_forward")

@@ -22,7 +22,7 @@ from .node import edge_of
 from .op import Op, Reader
 from .parameters import names_of
 from .tensor import Tensor, new, tensor_of
-from .views import geometry, offset_in, storage_of, window
+from .views import geometry, offset_in, storage_of, views_of
 
 
 class Dual(Special):
@@ -172,26 +172,33 @@ def check_sizes(primal: Any, tangent: Any) -> None:
 
 
 def become_dual(x: Tensor, tangent: Any, level: int) -> None:
-    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. If it is a view, its
-    base
-    becomes one too, and the tangent a view of the base's."""
+    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. So do its base
+    and all views of that, and their tangents are views of one another."""
     tangent = tangent.clone()
-    if x._view is not None and x._view[0].__class__ is Tensor:
-        base = x._view[0]
-        low = offset_in(base._a, storage_of(base._a))
-        whole, (size, stride, offset) = _laid_out(base), geometry(x._a, storage_of(base._a))
-        _turn(base, whole.as_strided(*geometry(whole._a, storage_of(whole._a))), level)
-        part = base.tangent.as_strided(size, stride, offset - low)
-        part.copy_(tangent)
-        tangent = part
-    _turn(x, tangent, level)
+    base = x if x._view is None else x._view[0]
+    views = [v for v in views_of(base) if v._a.dtype is base._a.dtype] if base.__class__ is Tensor else []
+    if not views:
+        _turn(x, tangent, level)
+        return
+    storage, (size, stride, _) = storage_of(base._a), geometry(base._a, base._a)
+    low = offset_in(base._a, storage)
+    whole = _laid_out(base, tangent)
+    _turn(base, whole.as_strided(size, stride, 0), level)
+    for v in views:
+        size, stride, offset = geometry(v._a, storage)
+        _turn(v, whole.as_strided(size, stride, offset - low), level)
+        v.primal._view = (base.primal, *v._view[1:])  # type: ignore[attr-defined]
+    x.tangent.copy_(tangent)  # type: ignore[attr-defined]
 
 
-def _laid_out(base: Tensor) -> Any:
-    """Zeros that lie in memory as a tensor does."""
+def _laid_out(base: Tensor, tangent: Any) -> Any:
+    """Zeros enough to lie in memory as a tensor does, of the kind of value that the tangent is."""
     a = base._a
     reach = 0 if not a.size else 1 + sum((n - 1) * s for n, s in zip(a.shape, geometry(a, a)[1], strict=True))
-    return tensor_of(window(np.zeros(reach, a.dtype), a.shape, geometry(a, a)[1], 0))
+    zeros = tensor_of(np.zeros(reach, a.dtype))
+    if tangent.__class__ is Tensor:
+        return zeros
+    return zeros + tangent.detach().reshape(-1)[:1].clone().zero_()
 
 
 def _turn(x: Tensor, tangent: Any, level: int) -> None:

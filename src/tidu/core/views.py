@@ -8,6 +8,8 @@ reads `_node` of a view asks it first.
 
 from __future__ import annotations
 
+import gc
+import sys
 from ctypes import c_void_p
 from typing import Any
 
@@ -36,6 +38,13 @@ def _how(multi: bool) -> str:
     if not state.grad:
         return NO_GRAD
     return MULTI_OUTPUT if multi else DEFAULT
+
+
+def views_of(base: Tensor) -> list[Tensor]:
+    """The plain views of a tensor. Few ask, so no list is kept: who holds the cell they share is asked instead."""
+    if sys.getrefcount(base._v) <= 2:
+        return []
+    return [t for t in gc.get_referrers(base._v) if t.__class__ is Tensor and t._view and t._view[0] is base]
 
 
 def live_node(t: Tensor, asked: bool = False) -> Any:

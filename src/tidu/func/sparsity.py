@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..core import levels
+from ..core.batch import Batched, wrap
 from ..core.dispatch import Special
+from ..core.forward import Dual, make_dual
 from ..core.tensor import Tensor, new, tensor_of
+from ..core.views import views_of
 from ..shapes import Size
 from .transforms import grad, jvp, vjp
 from .vmapping import vmap
@@ -30,12 +33,12 @@ _MOVES = frozenset(
     "index index.one gather index_select take flip roll getitem permute transpose t select slice narrow view "
     "reshape_copy "
     "_unsafe_view unsafe_view expand unsqueeze squeeze squeeze_dim squeeze_dims diagonal as_strided unfold clone "
-    "contiguous_clone alias detach cast repeat rot90 tril triu constant_pad_nd diag_embed unbind split "
+    "contiguous_clone alias detach repeat rot90 tril triu constant_pad_nd diag_embed unbind split "
     "split_with_sizes "
     "conj conj_physical pixel_shuffle pixel_unshuffle".split()
 )
 _SUMS = frozenset("sum sum_dim mean mean_dim sum_to_size".split())
-_ADDITIONS = frozenset("add sub rsub neg positive where masked_fill".split())  # linear in all operands together
+_ADDITIONS = frozenset("add sub rsub neg positive where masked_fill cast".split())  # linear in all operands together
 _SCALINGS = frozenset("mul div".split())  # linear in the first, if the second does not depend on anything
 
 
@@ -45,6 +48,7 @@ class Interaction:
     def __init__(self, n: int) -> None:
         self.n = n
         self.parts: list[Sets] = []
+        self.turned: list[Any] = []  # plain tensors that were written into
 
     def meet(self, sets: Sets) -> None:
         if sets.nnz:
@@ -65,8 +69,33 @@ class Tracked(Special):
     __slots__ = ()
 
     value: Tensor
-    sets: Sets
     pairs: Interaction
+    _sets: Sets
+    _root: Any  # of a view, whose memory it sees
+    _seen: int  # the version at which its sets were right
+
+    @property
+    def sets(self) -> Sets:
+        """A row for every element. A view looks at its root again after a write."""
+        if self._root is not None and self._seen != self.value._v[0]:
+            self._sets = self._root._sets[_rows_in(self._root.value._a, self.value._a)]
+            self._seen = self.value._v[0]
+        return self._sets
+
+    def write(self, sets: Sets) -> None:
+        """Replace the sets, after a write, for all who see this memory."""
+        from scipy import sparse
+
+        self._sets, self._seen = sets, self.value._v[0]
+        root = self._root
+        if root is not None:
+            kept = np.arange(root._sets.shape[0])
+            kept[_rows_in(root.value._a, self.value._a)] = len(kept) + np.arange(sets.shape[0])
+            root._sets = sparse.vstack([root._sets, sets], format="csr")[kept]
+
+    def with_value(self, value: Any) -> Any:
+        """The same dependences, of another value."""
+        return tracked(value, self.sets, self.pairs, self.level)
 
     @property
     def shape(self) -> Size:
@@ -111,7 +140,7 @@ class Tracked(Special):
         wrapped = tuple(
             o
             if s is None or not isinstance(o, Tensor) or o.dtype.category < 2
-            else tracked(o, s, self.pairs, self.level)
+            else tracked(o, s, self.pairs, self.level, _seen_by(o, op, args))
             for o, s in zip(outs, made, strict=True)
         )
         if not isinstance(out, tuple):
@@ -120,24 +149,123 @@ class Tracked(Special):
 
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
         x = args[op.positions[0]]
-        if not isinstance(x, Tracked):
-            raise RuntimeError(
-                "sparse derivatives: a value that depends on the inputs is written into one that does not"
-            )
         got = op.call(*args)
+        if not isinstance(x, Tracked):
+            _turn(x, self)
         if tuple(got.shape) != tuple(x.shape):
             raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}")
-        x.value.copy_(got.value if isinstance(got, Tracked) else got)  # type: ignore[attr-defined]
-        x.sets = got.sets if isinstance(got, Tracked) else _none(x.value._a.size, self.pairs.n)
+        x.value.copy_(_value(got))
+        x.write(got.sets if isinstance(got, Tracked) else _none(x.value._a.size, self.pairs.n))
         return x
 
+    def process_function(self, cls: Any, args: Sequence[Any]) -> Any:
+        """A custom Function: all of its results depend on all it was given."""
+        out = cls.apply(*[_value(a) for a in args])
+        together = self.gathered([a for a in args if isinstance(a, Tracked)])
+        outs = tuple(
+            tracked(o, together[np.zeros(o.numel(), int)], self.pairs, self.level)  # type: ignore[attr-defined]
+            if isinstance(o, Tensor) and o.dtype.category >= 2
+            else o
+            for o in (out if isinstance(out, tuple) else (out,))
+        )
+        return outs if isinstance(out, tuple) else outs[0]
 
-def tracked(value: Tensor, sets: Sets, pairs: Interaction, level: int) -> Any:
+    def gathered(self, values: Sequence[Any]) -> Sets:
+        """One row: what any element of any of the values depends on. They meet."""
+        total = _none(1, self.pairs.n)
+        for v in values:
+            total = total + _any_row(v.sets)
+        self.pairs.meet(total)
+        return total
+
+    def pull_back(self, outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], pull: Any) -> list[Any]:
+        """A transform's cotangents within: each depends on no more than the results and their cotangents do."""
+        met: list[Tracked] = []
+
+        def bare(v: Any) -> Any:
+            if isinstance(v, Tracked):
+                met.append(v)
+                return v.value
+            return _inside(v, bare)
+
+        got = pull([bare(v) for v in outs], [_value(v) for v in ins], [bare(v) for v in cots])
+        together = self.gathered(met)
+
+        def dressed(v: Any) -> Any:
+            if isinstance(v, Special) and v.level > self.level:
+                return _inside(v, dressed)
+            return tracked(v, together[np.zeros(v.numel(), int)], self.pairs, self.level)
+
+        return [None if g is None else dressed(g) for g in got]
+
+
+def tracked(value: Tensor, sets: Sets, pairs: Interaction, level: int, root: Any = None) -> Any:
     t = new(Tracked)
-    t.value, t.sets, t.pairs, t.level = value, sets, pairs, level
     t._node = t._view = t._grad = t._extra = None
     t._v = [0]
+    t.value, t.pairs, t.level, t._root = value, pairs, level, root
+    t._sets, t._seen = sets, value._v[0]
     return t
+
+
+def _inside(v: Any, change: Callable[[Any], Any]) -> Any:
+    """A batch or a dual with what it is made of changed."""
+    if isinstance(v, Batched):
+        return wrap(change(v.value), v.level)
+    if isinstance(v, Dual):
+        return make_dual(change(v.primal), change(v.tangent), v.level)
+    return v
+
+
+def _seen_by(out: Any, op: Any, args: Sequence[Any]) -> Any:
+    """The value whose memory an op's result is a view of, or None."""
+    for v in op.tensor_args(args):
+        if isinstance(v, Tracked) and out._v is v.value._v:
+            return v if v._root is None else v._root
+    return None
+
+
+def _turn(x: Tensor, like: Tracked) -> None:
+    """Turn a plain tensor into one that depends on nothing yet, with all who see its memory."""
+    base = x if x._view is None else x._view[0]
+    for t in (base, *views_of(base)):
+        if not isinstance(t, Tracked):
+            _turn_one(t, like, None if t is base else base)
+
+
+def _turn_one(x: Tensor, like: Tracked, root: Any) -> None:
+    plain = new(Tensor)
+    for slot in ("_a", "_node", "_v", "_view", "_grad", "_extra"):
+        setattr(plain, slot, getattr(x, slot))
+    if root is not None:
+        plain._view = (root.value, *x._view[1:])
+    like.pairs.turned.append(x)
+    del x._a
+    x.__class__ = Tracked
+    sets = _none(plain._a.size, like.pairs.n)
+    x.__dict__.update(value=plain, pairs=like.pairs, level=like.level, _root=root, _sets=sets, _seen=-1)
+
+
+def _turn_back(x: Any) -> None:
+    plain = x.value
+    for name in ("value", "pairs", "level", "_root", "_sets", "_seen"):
+        del x.__dict__[name]
+    x.__class__ = Tensor
+    x._a, x._node = plain._a, plain._node
+
+
+def _rows_in(root: Any, view: Any) -> Any:
+    """For every element of a view the number of the root's element at the same place in memory."""
+    there, here = _addresses(root), _addresses(view)
+    order = np.argsort(there)
+    return order[np.searchsorted(there, here, sorter=order)]
+
+
+def _addresses(a: Any) -> Any:
+    made = np.full(a.shape, a.__array_interface__["data"][0])
+    for axis, (n, stride) in enumerate(zip(a.shape, a.strides, strict=True)):
+        made += (np.arange(n) * stride).reshape((-1,) + (1,) * (a.ndim - 1 - axis))
+    return made.reshape(-1)
 
 
 def _plain(op: Any, args: Sequence[Any]) -> list[Any]:
@@ -229,6 +357,8 @@ def _moved(op: Any, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     x = args[op.positions[0]]
     full = op.arrays(_plain(op, args))
     full[op.positions[0]] = (_places(x.value._a) + 1).astype(np.float64)
+    if "value" in op.params:  # what is padded with
+        full[op.params.index("value")] = 0
     moved = op.forward(*full)
     sets = sparse.vstack([_none(1, x.pairs.n), x.sets], format="csr")
     return [sets[np.asarray(m).astype(int).reshape(-1)] for m in (moved if type(moved) is tuple else (moved,))]
@@ -256,6 +386,8 @@ def _summed(op: Any, args: Sequence[Any], out: Any) -> Sets:
     leaf._node = True
     full = list(args)
     full[op.positions[0]] = leaf
+    if "dtype" in op.params:
+        full[op.params.index("dtype")] = None
     from ..autograd.backward import grad as reverse
     from ..core.modes import enable_grad
 
@@ -336,13 +468,18 @@ def pattern_of(func: Callable[[Any], Any], x: Any) -> tuple[Sets, Interaction, A
     pairs = Interaction(n)
     level = levels.enter()
     try:
-        out = func(tracked(x.detach(), sparse.eye_array(n, dtype=bool, format="csr"), pairs, level))
+        out = func(tracked(x.detach().clone(), sparse.eye_array(n, dtype=bool, format="csr"), pairs, level))
+        sets = out.sets if isinstance(out, Tracked) else None
+        value = _value(out)
     finally:
         levels.leave(level)
+        for t in pairs.turned:
+            _turn_back(t)
     if not isinstance(out, Tensor):
         raise TypeError(f"sparse derivatives are of functions that return one tensor, not {type(out).__name__}")
-    sets = out.sets if isinstance(out, Tracked) else _none(out.numel(), n)  # type: ignore[attr-defined]
-    return sparse.csr_array(sets), pairs, _value(out)
+    if sets is None:
+        sets = _none(out.numel(), n)  # type: ignore[attr-defined]
+    return sparse.csr_array(sets), pairs, value
 
 
 def colours(pattern: Sets) -> Any:
@@ -369,6 +506,17 @@ def _directions(colour: Any, x: Any) -> Any:
     return tensor_of(rows.reshape((-1, *tuple(x.shape))))
 
 
+def _each(derivative: Callable[[Any], Any], directions: Any) -> Any:
+    """The derivative in each direction: together, or one by one where the function does what vmap refuses, such as
+    writing into a tensor made of nothing."""
+    try:
+        return vmap(derivative)(directions)
+    except RuntimeError:
+        from ..ops.joining import stack
+
+        return stack([derivative(v) for v in directions])
+
+
 def sparse_jacobian(func: Callable[[Any], Any], x: Any) -> Any:
     """The Jacobian of func at x as a scipy.sparse array, (elements of the output, elements of x)."""
     from scipy import sparse
@@ -379,11 +527,11 @@ def sparse_jacobian(func: Callable[[Any], Any], x: Any) -> Any:
     if not rows.size:
         return sparse.csr_array(pattern.shape, dtype=x.dtype.np)
     if forward.max() <= reverse.max():
-        got = vmap(lambda v: jvp(func, (x,), (v,))[1])(_directions(forward, x))
+        got = _each(lambda v: jvp(func, (x.clone(),), (v,))[1], _directions(forward, x))
         values = got._a.reshape(len(got._a), -1)[forward[columns], rows]
     else:
         pull = vjp(func, x)[1]
-        got = vmap(lambda v: pull(v)[0])(_directions(reverse, out))
+        got = _each(lambda v: pull(v)[0], _directions(reverse, out))
         values = got._a.reshape(len(got._a), -1)[reverse[rows], columns]
     return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)
 
@@ -401,6 +549,6 @@ def sparse_hessian(func: Callable[[Any], Any], x: Any) -> Any:
         return sparse.csr_array(pattern.shape, dtype=x.dtype.np)
     colour = colours(pattern)
     gradient = grad(lambda v: func(v).reshape(()))
-    got = vmap(lambda v: jvp(gradient, (x,), (v,))[1])(_directions(colour, x))
+    got = _each(lambda v: jvp(gradient, (x.clone(),), (v,))[1], _directions(colour, x))
     values = got._a.reshape(len(got._a), -1)[colour[columns], rows]
     return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core import forward, levels
 from ..core.batch import Batched, wrap
+from ..core.dispatch import Special
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
@@ -50,6 +51,8 @@ def fresh(x: Any, stage: Stage | None = None) -> Any:
         return forward.make_dual(fresh(x.primal, stage), x.tangent, x.level)
     if isinstance(x, Batched):
         return wrap(fresh(x.value, stage), x.level)
+    if isinstance(x, Special):
+        return x.with_value(fresh(x.value, stage))  # type: ignore[attr-defined]
     if x.requires_grad:
         same = x.view_as(x)  # type: ignore[attr-defined]
         if stage is not None and isinstance(same._node, Node):
@@ -114,8 +117,8 @@ def _plain(x: Any) -> Any:
     while True:
         if isinstance(x, Dual):
             x = x.primal
-        elif isinstance(x, Batched):
-            x = x.value
+        elif isinstance(x, Special):
+            x = x.value  # type: ignore[attr-defined]
         else:
             return x
 
@@ -126,7 +129,9 @@ def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], crea
     A dual's cotangent is a dual: the derivative of <cot, out> is that of its primal, and its tangent the derivative of
     <cot, tangent of out> + <tangent of cot, out>.
     """
-    kinds = [v for v in (*outs, *ins) if isinstance(v, (Dual, Batched))] or [c for c in cots if isinstance(c, Dual)]
+    kinds = [v for v in (*outs, *ins) if isinstance(v, Special)] or [
+        c for c in cots if isinstance(c, Special) and not isinstance(c, Batched)
+    ]
     top = max(kinds, key=lambda v: v.level, default=None)
     level = 0 if top is None else top.level
     if isinstance(top, Dual):
@@ -159,6 +164,8 @@ def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], crea
         return [
             wrap(g, level) if g is not None and _is_batched(i, level) else g for g, i in zip(got, ins, strict=True)
         ]
+    if top is not None and not isinstance(top, Batched):
+        return top.pull_back(outs, ins, cots, functools.partial(pull_back, create_graph=create_graph))  # type: ignore
     return _engine(outs, ins, cots, create_graph)
 
 
@@ -229,8 +236,8 @@ def _nodes_beneath(o: Any) -> list[Any]:
     """The nodes that made a value: of a dual, its primal's and its tangent's."""
     if isinstance(o, Dual):
         return _nodes_beneath(o.primal) + _nodes_beneath(o.tangent)
-    if isinstance(o, Batched):
-        return _nodes_beneath(o.value)
+    if isinstance(o, Special):
+        return _nodes_beneath(o.value)  # type: ignore[attr-defined]
     node = live_node(o)
     return [] if node is None or node is True else [node.owner]
 

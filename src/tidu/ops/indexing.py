@@ -381,9 +381,10 @@ def _copy_into(view: Any, value: Any) -> None:
             value = reshape(value, shape[lead:])
         if shape[lead:] != target:
             value = value.expand(target)  # type: ignore[attr-defined]
-    if value._v is view._v and not _same_place(value._a, view._a):
+    plain = value.__class__ is Tensor and view.__class__ is Tensor
+    if plain and value._v is view._v and not _same_place(value._a, view._a):
         refuse_overlap(view, (value,), whole=True)
-    if value.__class__ is Tensor and view.__class__ is Tensor and value._a.dtype is view._a.dtype:
+    if plain and value._a.dtype is view._a.dtype:
         write_part(copy, (view, value), np.copyto, anywhere=True)
     else:
         view.copy_(value)  # type: ignore[attr-defined]
