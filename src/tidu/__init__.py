@@ -10,6 +10,7 @@ from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
+from . import waiting as _waiting  # isort: skip  (before NumPy is loaded)
 from . import autograd
 from . import layouts as _layouts
 from . import methods as _methods

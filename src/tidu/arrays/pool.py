@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from tidu import waiting
+
 __all__ = ["get_num_threads", "one_blas_thread", "parallel", "quiet", "set_num_threads"]
 
 # NumPy copies a broadcast operand into its buffer when the row is shorter than the buffer, at twice the price of
@@ -111,6 +113,7 @@ class _Pool:
     def resize(self, count: int) -> None:
         global _current_cpu, _cpus
         if not self.workers and count:
+            waiting.calm(_libraries())
             _current_cpu = _find_current_cpu()
             _cpus = os.sched_getaffinity(0) if _current_cpu() >= 0 else set()
         while len(self.workers) < count:
@@ -191,7 +194,7 @@ _blas_before: list[int] = []  # what the libraries used before they were held to
 _blas_holders = 0
 
 
-def _find_blas() -> list[_Blas]:
+def _libraries() -> list[Any]:
     """Every OpenBLAS that this process has loaded (NumPy and SciPy bring one each)."""
     import ctypes
 
@@ -200,12 +203,20 @@ def _find_blas() -> list[_Blas]:
             paths = {line.split(None, 5)[-1].strip() for line in maps if "openblas" in line}
     except OSError:  # not Linux
         return []
-    found: list[_Blas] = []
+    found = []
     for path in sorted(paths):
         try:
-            library = ctypes.CDLL(path)
+            found.append(ctypes.CDLL(path))
         except OSError:
             continue
+    return found
+
+
+def _find_blas() -> list[_Blas]:
+    import ctypes
+
+    found: list[_Blas] = []
+    for library in _libraries():
         for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
             ask = getattr(library, f"{prefix}openblas_get_num_threads{suffix}", None)
             tell = getattr(library, f"{prefix}openblas_set_num_threads{suffix}", None)
