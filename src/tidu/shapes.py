@@ -6,6 +6,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from .naming import Shown
 
 
@@ -95,7 +97,7 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     """Several dims, all of them for None or an empty list; RuntimeError when one appears twice."""
     if dims is None:
         return tuple(range(ndim))
-    if isinstance(dims, int):
+    if isinstance(dims, (int, np.integer)):
         return (normalize_dim(dims, ndim),) if ndim else (normalize_dim(dims, ndim),)[:0]
     out: list[int] = []
     for d in dims:

@@ -57,6 +57,8 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
                 return call(*args, **kw)
             better = refusal(name, method, args, kw)
             if better is None:
+                if any(isinstance(v, np.generic) for v in (*args, *kw.values())):  # NumPy's numbers are as good
+                    return fn(*map(_plain, args), **{k: _plain(v) for k, v in kw.items()})
                 raise
             again = older(fn, name, args, kw)
             if again is not NotImplemented:
@@ -66,6 +68,10 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     call.__module__ = __package__.partition(".")[0]  # where pickle finds it
     _guarded[fn, method] = call
     return call
+
+
+def _plain(v: Any) -> Any:
+    return v.item() if isinstance(v, np.generic) else v
 
 
 _guarded: dict[tuple[Callable[..., Any], bool], Callable[..., Any]] = {}

@@ -83,7 +83,7 @@ copy = Op(
 
 def _checked(input: Any, value: Any) -> Any:
     """A value to fill with, as the ops take it: a number that fits, or a 0-d tensor."""
-    if isinstance(value, Number):
+    if isinstance(value, (*Number, np.generic)):
         return checked_number(value, input.dtype)
     if not isinstance(value, Tensor):
         raise TypeError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.broadcast import cast
 from ..shapes import normalize_dim
 from ._linalg import check_floating, check_matrix, check_norm_dtype, check_square, into
@@ -79,7 +81,7 @@ def norm(
     A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
     """A vector or a matrix norm: a matrix's for two dimensions with `ord` given. Source: torch.linalg.norm."""
-    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = None if dim is None else (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]"

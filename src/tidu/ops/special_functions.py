@@ -252,7 +252,7 @@ sinc = special("sinc", _sinc, _sinc_rule, refused="")
 
 @widened
 def _logit(input: Any, eps: float | None = None) -> Any:
-    z = input if eps is None else np.clip(input, eps, 1 - eps)
+    z = input if eps is None else np.clip(input, float(eps), 1 - float(eps))
     return np.asarray(np.log(z / (1 - z)))
 
 

@@ -296,7 +296,7 @@ def vector_norm(
     **Arguments** x: a floating or complex tensor; ord: any number, inf and -inf for the extremes of |x|, 0 for the
     count of elements that are not zero. Source: torch.linalg.vector_norm.
     """
-    if not isinstance(ord, (int, float)):
+    if not isinstance(ord, (int, float, np.integer, np.floating)):
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
         )
