@@ -210,6 +210,7 @@ def _batched_function(cls: Any, mapped: Sequence[bool], n: int) -> Any:
                 levels.leave(level)
 
     OverBatches.__name__ = cls.__name__
+    OverBatches._backward_cls.__name__ = f"Vmapped{cls.__name__}Backward"
     return OverBatches
 
 

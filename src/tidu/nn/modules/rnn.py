@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import tensor_of
+from ...core.tensor import Tensor, tensor_of
 from ...ops.factories import empty, zeros
 from ...ops.joining import cat, stack
 from .. import _recurrent, init
@@ -393,11 +393,25 @@ class RNNCellBase(Module):
             s += f", bias={self.bias}"
         return s if self.nonlinearity == "tanh" else s + f", nonlinearity={self.nonlinearity}"
 
+    def _check(self, input: Any, hidden: tuple[Any, ...]) -> None:
+        rows, size = input.shape
+        if size != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {size} expected {self.input_size}")
+        for i, h in enumerate(hidden):
+            if len(h) != rows:
+                raise RuntimeError(f"Input batch size {rows} doesn't match hidden{i} batch size {len(h)}")
+            if h.shape[1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent hidden_size: got {h.shape[1]}, expected {self.hidden_size}"
+                )
+
     def _step(self, mode: str, input: Any, hx: Any) -> tuple[Any, ...]:
         kind = type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{kind}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         several = mode == "LSTM"
+        if several and isinstance(hx, Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         hidden = () if hx is None else tuple(hx) if several else (hx,)
         for i, h in enumerate(hidden):
             if h.dim() not in (1, 2):
@@ -408,6 +422,7 @@ class RNNCellBase(Module):
             input, hidden = input.unsqueeze(0), tuple(h.unsqueeze(0) for h in hidden)
         if hx is None:
             hidden = (zeros(input.size(0), self.hidden_size, dtype=input.dtype),) * (2 if several else 1)
+        self._check(input, hidden)
         z = F.linear(input, self.weight_ih, self.bias_ih)
         out = _recurrent.step(mode, z, hidden, self.weight_hh, self.bias_hh)
         return out if batched else tuple(o.squeeze(0) for o in out)

@@ -11,6 +11,7 @@ from ... import dtypes
 from ...core.tensor import Tensor, tensor_of
 from ...ops.creation import as_tensor
 from ...ops.joining import cat, stack
+from ...shapes import broadcast_shapes
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
@@ -202,12 +203,19 @@ def pad_sequence(
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    longest = max(s.size(0) for s in sequences)
+    first = sequences[0]
+    if not first.ndim:
+        raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
+    longest, tail = max(s.size(0) for s in sequences), first.shape[1:]
     rows = []
     for s in sequences:
         missing = longest - s.size(0)
+        if s.shape[1:] != tail or s.dtype is not first.dtype:  # it is copied into a tensor like the first
+            shape = (s.size(0), *tail)
+            broadcast_shapes(shape, s.shape)
+            s = s.to(first.dtype).expand(shape)
         if missing:
-            fill = s.new_full((missing, *sequences[0].shape[1:]), padding_value)
+            fill = s.new_full((missing, *tail), padding_value)
             s = cat([s, fill] if padding_side == "right" else [fill, s])
         rows.append(s)
     return stack(rows, 0 if batch_first else 1)
