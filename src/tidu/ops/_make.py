@@ -260,9 +260,9 @@ def filling(value: Any, d: dtype) -> Any:
     if isinstance(value, complex) and d.category < dtypes.COMPLEX:
         fits, value = not value.imag or d is dtypes.bool_, value.real if d is not dtypes.bool_ else value
     if d.category == dtypes.INTEGRAL:
-        if isinstance(value, float):
-            value = int(value) if math.isfinite(value) else 2**70
         info = np.iinfo(d.np)
+        if isinstance(value, float):
+            value = int(value) if info.min <= value <= info.max else 2**70
         fits = fits and -info.max - (1 if info.min else 0) <= value <= info.max
         if fits and value < 0 and not info.min:
             value += info.max + 1

@@ -23,6 +23,7 @@ from ..shapes import normalize_dim
 from ._generator import stream_of
 from ._half import widened
 from ._hot import as_op, fast, hot, in_blocks
+from ._make import filling
 from ._noded import noded
 from ._refuse import refusal, refuse
 from ._sampler import sampler
@@ -75,6 +76,7 @@ relu = unary(
     policy=_both(refusal("b", "Boolean inputs not supported for relu", RuntimeError), _NO_COMPLEX),
 )  # fmt: skip
 relu.__doc__ = _relu.__doc__
+relu.op.out_arg = False  # type: ignore[attr-defined]
 relu_ = inplace(relu.op)  # type: ignore[attr-defined]
 
 
@@ -189,7 +191,15 @@ def prelu(input: Value, weight: Value) -> Value:
 
 def _threshold(input: Any, threshold: float, value: float) -> Any:
     """input where it exceeds `threshold`, else `value`. Source: torch.threshold."""
-    return select.where(input <= input.dtype.type(threshold), input.dtype.type(value), input)
+    return select.where(input <= _as(threshold, input.dtype), _as(value, input.dtype), input)
+
+
+def _as(value: Any, dt: Any) -> Any:
+    """A number in the dtype of an array; RuntimeError where it does not fit."""
+    try:
+        return dt.type(value)
+    except (TypeError, OverflowError):
+        return dt.type(filling(value, dtypes.from_numpy(dt)))
 
 
 def _threshold_op(name: str, node: str) -> Callable[..., Any]:

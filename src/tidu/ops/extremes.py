@@ -241,11 +241,11 @@ def _maximal(
         _refuse_complex(input, name + "_all")
         r = all_op.call(input, tuple(range(input.ndim)), False)
         return r if out is None else into(name, out, r)
-    if input.dtype.is_complex:
-        raise RuntimeError(f"{name}(): does not support complex input")
     d = check_dims(name, dim, input.ndim or 1, one=True)[0]
     if input.ndim and input.shape[d] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    if input.dtype.is_complex:
+        raise RuntimeError(f"{name}(): does not support complex input")
     r = dim_op.call(input, d, keepdim)
     return r if out is None else into_pair(name, out, r, result)
 
@@ -285,6 +285,8 @@ _argmax, _argmin = Op("argmax", _arg(True), out_arg=False), Op("argmin", _arg(Fa
 
 
 def _place(name: str, op: Op, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}() takes one dimension")
     if input.dtype is dtypes.bool_:
         raise RuntimeError(f"{name}(): does not support bool input")
     if input.dtype.is_complex:

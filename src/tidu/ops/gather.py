@@ -224,9 +224,13 @@ def _ready(a: Any, dim: int, index: Any, src: Any, name: str) -> tuple[Any, int,
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
         return None
+    shape = a.shape
     a, d, k = _along(a, dim, index, name)
     s = src if src is None or src.ndim else src.reshape(1)
-    _check_scatter(a.shape, d, k.shape, None if s is None else s.shape)
+    if shape and index.shape:
+        _check_scatter(a.shape, d, k.shape, None if s is None else s.shape)
+    else:
+        _check_scatter_0d(shape, d, index.shape, None if src is None else src.shape)
     check_index(k, a.shape[d], d)
     if s is not None and s.shape != k.shape:
         s = s[tuple([slice(0, n) for n in k.shape])]
@@ -240,6 +244,17 @@ def ready(a: Any, dim: int, index: Any, src: Any, name: str = "scatter") -> tupl
         return None, src
     a, d, k, s = found
     return places(k, d, a.shape), s
+
+
+def _check_scatter_0d(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None:
+    """The check where the tensor or the index has no dimension: it counts as one of size one, and is shown as it is."""
+    try:
+        _check_scatter(shape or (1,), dim, index or (1,), None if src is None else src or (1,))
+    except RuntimeError as e:
+        shown = f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
+        if src is None or "apart from" not in str(e):
+            raise
+        raise RuntimeError(f"{shown} and to be no larger size than src {list(src)}") from None
 
 
 def _check_scatter(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None:
@@ -292,6 +307,8 @@ def taken(g: Any, dim: int, index: Any, shape: Ints) -> Any:
     got = gather(g, dim, index)
     if tuple(got.shape) == shape:
         return got
+    if not shape or not got.ndim:
+        return got.reshape(shape)
     return _pad_end(got, shape)
 
 

@@ -12,7 +12,7 @@ from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
 from ..core.views import strides_of
 from ..dtypes import from_numpy
-from ..shapes import normalize_dim
+from ..shapes import normalize_dim, size_at
 from ._exact import apart_out, exact_out
 from ._indexed import indexed
 from ._names import numpy_names
@@ -165,17 +165,17 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
             f"{name}(): self ({from_numpy(input.dtype).legacy}) and source ({from_numpy(source.dtype).legacy}) must "
             "have the same scalar type"
         )
-    if source.ndim and d >= source.ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-source.ndim}, {source.ndim - 1}], but got {d})"
+    if d and d >= source.ndim:
+        raise RuntimeError(
+            f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim {source.ndim}"
         )
-    length = source.shape[d] if source.ndim else 1
+    length = source.shape[d] if source.ndim else 1 if index.size == 1 else size_at(source.shape, d)
     if index.size != length:
         raise RuntimeError(
             f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({length}), for dim: {d}"
         )
     mine = input.shape[:d] + input.shape[d + 1 :]
-    if source.ndim and mine != source.shape[:d] + source.shape[d + 1 :]:
+    if mine != source.shape[:d] + source.shape[d + 1 :] or (input.ndim and not source.ndim):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(input.shape)} source.shape = {list(source.shape)}"

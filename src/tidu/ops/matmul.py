@@ -179,7 +179,8 @@ def _vectors(a: Any, b: Any, name: str = "dot") -> None:
             f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number "
             f"of elements, but got {a.shape[0]} and {b.shape[0]} elements respectively"
         )
-    _no_bool(a, name)
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
 dot = bilinear("dot", _dot, left=lambda g, tensor: g * conj(tensor), right=lambda g, input: g * conj(input))
@@ -443,13 +444,11 @@ def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any 
     """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
     b1, b2 = batch1.shape, batch2.shape
     _check_expands(input, (size_at(b1, 0), size_at(b1, 1), size_at(b2, 2)))
-    if not input.dtype == batch1.dtype or not input.dtype == batch2.dtype == batch1.dtype:
-        _check_batches(batch1, batch2)
-        if input.dtype != batch1.dtype:
-            words = [c_word(dtypes.from_numpy(v.dtype)) for v in (input, batch1, batch2)]
-            raise RuntimeError(
-                f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: {words[2]}"
-            )
+    if input.dtype != batch1.dtype:
+        words = [c_word(dtypes.from_numpy(v.dtype)) for v in (input, batch1, batch2)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: {words[2]}"
+        )
     _check_product(batch1, batch2, "baddbmm")
     return _scaled_sum(input, batch1, batch2, beta, alpha)
 

@@ -103,7 +103,8 @@ def checked_number(value: Any, d: Any) -> Any:
         value = value.real if d.is_floating_point else int(value.real)
     if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
         info = np.iinfo(d.np)
-        low = -int(info.max) if info.min == 0 else int(info.min)  # a negative number wraps around
+        wraps = info.min == 0 and isinstance(value, int)  # where it is negative
+        low = -int(info.max) if wraps else int(info.min)
         if not low <= value <= info.max:
             raise RuntimeError(
                 f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"

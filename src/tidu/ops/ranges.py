@@ -94,10 +94,10 @@ def arange(
         d = dtypes.int64 if whole else dtypes.get_default_dtype()
     else:
         d = dtypes.from_numpy(type_for(dtype, out, "arange"))
-    if d.category == dtypes.INTEGRAL and not isinstance(step, complex) and step and not int(step):
-        raise ValueError("step must be nonzero")
-    _check_steps(start, end, step)
     _check_type("arange_cpu", d)
+    _check_steps(start, end, step)
+    if d is dtypes.int64 and not int(step):
+        raise ValueError("step must be nonzero")
     if d is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
     n = math.ceil((end - start) / step)  # of shorter integers as many as there would be floats

@@ -343,9 +343,10 @@ _logcumsumexp = Op(
 
 def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
     """log(cumsum(exp(input))) along a dimension, without overflow. Source: torch.logcumsumexp."""
+    d = _dim("logcumsumexp", dim, input.ndim)
     if input.dtype.category < dtypes.FLOATING:
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.legacy}'")
-    r = _logcumsumexp.call(input, _dim("logcumsumexp", dim, input.ndim))
+    r = _logcumsumexp.call(input, d)
     return r if out is None else into("logcumsumexp", out, r)
 
 

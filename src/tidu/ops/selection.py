@@ -344,9 +344,10 @@ _iclamp_max, _iclamp_max_tensor = inplace(_clamp_max.op), inplace(_clamp_max_ten
 def _keeps_dtype(input: Any, *bounds: Any) -> None:
     d = result_type([input, *[b for b in bounds if b is not None]])
     if not dtypes.can_cast(d, input.dtype):
-        raise RuntimeError(
-            f"result type {d.legacy} can't be cast to the desired output type {c_word(input.dtype)}"
-        )
+        tensors = [b for b in bounds if isinstance(b, Tensor)]
+        broadcast_shapes(input.shape, *[b.shape for b in tensors])
+        word = input.dtype.legacy if tensors else c_word(input.dtype)
+        raise RuntimeError(f"result type {d.legacy} can't be cast to the desired output type {word}")
 
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:

@@ -170,9 +170,7 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         space = " " if word == "complex" else ""
         raise RuntimeError(f"{space}topk does not support {word} dtypes on CPU")
     if not input.ndim:
-        return (
-            (input.copy(), np.zeros((), np.int64)) if k else (np.empty(0, input.dtype), np.empty(0, np.int64))
-        )
+        return input.copy(), np.zeros((), np.int64)
     a = to_end(input, d)
     c = _comparable(a)
     if a.ndim == 1 and n >= _PARTITION and 4 * k <= n and k:
