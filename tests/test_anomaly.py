@@ -71,6 +71,40 @@ def test_zeros_are_masked():
     assert plain.isnan().any()
 
 
+def test_zeros_are_masked_under_transforms():
+    func = torch.func
+
+    def f(x):
+        return torch.where(x > 0, x.sqrt(), 0.0)
+
+    x = torch.tensor([0.0, 4.0])
+    with torch.autograd.masked_zeros():
+        assert func.jacrev(f)(x).tolist() == [[0, 0], [0, 0.25]]
+        assert func.vmap(func.grad(lambda x: f(x).sum()))(x[None]).tolist() == [[0, 0.25]]
+        for h in (func.hessian, lambda f: func.jacfwd(func.jacrev(f)), lambda f: func.jacrev(func.jacfwd(f))):
+            assert h(lambda x: f(x).sum())(x).tolist() == [[0, 0], [0, -1 / 32]]
+
+
+def test_zeros_are_masked_by_threads_that_share_a_graph():
+    import threading
+
+    x = torch.ones(1, 5, requires_grad=True)
+    y = (x * torch.ones(4, 5, requires_grad=True)).sum()
+    shapes = []
+
+    def run():
+        with torch.autograd.masked_zeros():
+            for _ in range(100):
+                shapes.append(tuple(torch.autograd.grad(y, x, retain_graph=True)[0].shape))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert set(shapes) == {(1, 5)} and len(shapes) == 400
+
+
 def test_the_error_of_a_write_names_both_lines():
     torch.autograd.set_debug(True)
     try:

@@ -60,6 +60,46 @@ def test_a_function_that_reads_values_is_run_sample_by_sample():
     assert got.tolist() == [[-1, -1], [2, 2], [-1, -1]]
 
 
+def test_results_as_long_as_the_values_say():
+    x = torch.tensor([[0.0, 0.5], [1.0, 1.0], [3.0, -9.0]])
+    with pytest.warns(UserWarning, match="one by one"):
+        assert vmap(lambda r: r[r > 0].sum())(x).tolist() == [0.5, 2, 3]
+    with pytest.warns(UserWarning, match="one by one"):
+        assert vmap(lambda r: r.unique().sum())(x).tolist() == [0.5, 1, -6]
+
+
+def test_samples_run_one_by_one_draw_numbers_as_if_together():
+    def f(r):
+        return torch.rand(3) * (1 if r[0] > 9 else 2)
+
+    x = torch.zeros(4, 2)
+    torch.manual_seed(0)
+    first = torch.rand(4, 3) * 2
+    with pytest.warns(UserWarning, match="one by one"):
+        torch.manual_seed(0)
+        assert torch.equal(vmap(f, randomness="different")(x), first)
+        torch.manual_seed(0)
+        assert torch.equal(vmap(f, randomness="same")(x), first[:1].expand(4, 3))
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            vmap(lambda r: r if r[0] > 9 else r + torch.rand(2))(x)
+    from tidu.core.maps import maps
+
+    assert not maps.stack and not maps.told
+
+
+def test_one_by_one_inside_one_by_one_is_told_once_and_starts_from_what_was_given():
+    def inner(s):
+        return s * 2 if s > 0 else -s
+
+    x = torch.tensor([[1.0, -1.0], [2.0, -3.0]])
+    with pytest.warns(UserWarning, match="one by one") as caught:
+        got = vmap(lambda r: vmap(inner)(r) if r.sum() < 9 else r)(x)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert got.tolist() == [[2, 1], [4, 3]]
+    with pytest.raises(RuntimeError, match="an argument was written into"):
+        vmap(lambda r: r.mul_(2) * r[0].item())(x)
+
+
 def test_no_level_is_left_behind_by_an_error():
     from tidu.core import levels
 

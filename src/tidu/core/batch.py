@@ -24,7 +24,8 @@ _tuple = tuple.__new__  # the sizes are known to be ints
 
 
 class CannotBatch(Exception):
-    """A batch was asked for one value (`.item()`, `if x > 0`): vmap then runs the slices one by one."""
+    """A batch was asked for one value (`.item()`, `if x > 0`), or the samples have results of different shapes: vmap
+    then runs the slices one by one."""
 
 
 class Batched(Special):
@@ -258,6 +259,8 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         rows.append(op.call(*full))
     if not rows:
         raise RuntimeError("vmap over an empty dimension: there is no slice to learn the shape of the result from")
+    if len({_shapes(r) for r in rows}) > 1:
+        raise CannotBatch(op.name)
     if isinstance(rows[0], tuple):
         made = tuple(
             wrap(stack([r[k] for r in rows], 0), level) if isinstance(rows[0][k], Tensor) else rows[0][k]
@@ -265,6 +268,10 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         )
         return made if op.result is None else op.result(*made)
     return wrap(stack(rows, 0), level) if isinstance(rows[0], Tensor) else rows[0]
+
+
+def _shapes(row: Any) -> Any:
+    return tuple(tuple(r.shape) for r in (row if isinstance(row, tuple) else (row,)) if isinstance(r, Tensor))
 
 
 _BY_ROW = frozenset(("multinomial", "_sample_dirichlet"))  # what they draw depends on a sample's dimensions

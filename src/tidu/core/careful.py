@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 import threading
@@ -132,11 +133,9 @@ def _apply_masked(node: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequenc
     shapes = node.shapes if isinstance(node, BinaryNode) else None
     if shapes is None:
         return _masked(g, node.apply(g, edges, raw))
-    node.shapes = None
-    try:
-        cots = _masked(g, node.apply(g, edges, raw))
-    finally:
-        node.shapes = shapes
+    unsummed = copy.copy(node)  # another thread may be running the node
+    unsummed.shapes = None
+    cots = _masked(g, unsummed.apply(g, edges, raw))
     return [c if c is None else sum_to(c, s) for c, s in zip(cots, shapes, strict=True)]
 
 
@@ -152,6 +151,9 @@ def _masked(g: Any, cots: Sequence[Any]) -> Sequence[Any]:
                 wrong = np.isnan(a) & ((b == 0) | np.isinf(b))
                 if wrong.any():
                     c = np.where(wrong, a.dtype.type(0), a) if c is a else c.masked_fill(tensor_of(wrong), 0)
+            elif isinstance(a, Tensor) or isinstance(b, Tensor):  # a value of a transform
+                v, w = (tensor_of(u) if isinstance(u, np.ndarray) else u for u in (c, g))
+                c = v.masked_fill(v.isnan() & ((w == 0) | w.isinf()), 0)
         made.append(c)
     return made
 

@@ -14,6 +14,7 @@ RANDOM_IN_ERROR_MODE = (
 class _Maps(threading.local):
     def __init__(self) -> None:
         self.stack: list[tuple[int, int, str]] = []  # level, size and randomness, the innermost last
+        self.told = False  # that samples are run one by one, about a vmap around
 
 
 maps = _Maps()

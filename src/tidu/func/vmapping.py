@@ -11,6 +11,7 @@ from ..core import levels
 from ..core.batch import CannotBatch, is_batched, wrap
 from ..core.maps import maps
 from ..core.tensor import Tensor
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 __all__ = ["vmap"]
@@ -30,7 +31,8 @@ def vmap(
     out_dims: where the batch dimension goes in the results; randomness: "error", "same" or "different" numbers for the
     slices; chunk_size: how many slices at a time. Returns a function of the batched arguments.
 
-    Where an op has no way for batches (`.item()`, a branch on a value), the slices run one by one, with one warning.
+    Where an op has no way for batches (`.item()`, a branch on a value, a result as long as the values say), the slices
+    run one by one, with one warning.
 
     >>> import tidu as torch
     >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
@@ -123,6 +125,8 @@ def _run(
     level = levels.enter()
     maps.stack.append((level, n, randomness))
     popped = False
+    versions = [x._v[0] for x in flat if x.__class__ is Tensor]
+    drawn = None if randomness == "error" else get_rng_state()
     try:
         values = [_batched(x, d, level) for x, d in zip(flat, dims, strict=True)]
         kws = [_batched(x, d, level) for x, d in zip(kw_leaves, kw_dims, strict=True)]
@@ -133,7 +137,14 @@ def _run(
         levels.leave(level)
         maps.stack.pop()
         popped = True
-        return _one_by_one(func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, str(stop))
+        if versions != [x._v[0] for x in flat if x.__class__ is Tensor]:
+            raise RuntimeError(
+                f"vmap({_name(func)}): `{stop}` needs the value of one sample, but the samples can't be run one by one "
+                "from the start: an argument was written into. Write into a copy"
+            ) from None
+        return _one_by_one(
+            func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, str(stop), randomness, drawn
+        )
     finally:
         levels.leave(level)
         if not popped:
@@ -189,22 +200,33 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
 
 def _one_by_one(
     func: Any, out_dims: Any, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any],
-    kw_dims: list[Any], n: int, what: str,
+    kw_dims: list[Any], n: int, what: str, randomness: str, drawn: Any,
 ) -> Any:  # fmt: skip
-    """The slices in turn, where a function asks a batch for one value."""
+    """The slices in turn, where a function asks a batch for one value; they draw random numbers as if together."""
+    from ..ops._older import callers_level
     from ..ops.joining import stack
 
-    warnings.warn(
-        f"vmap({_name(func)}): `{what}` needs the value of one sample, so the samples are run one by one",
-        UserWarning,
-        stacklevel=4,
-    )
+    if not maps.told:
+        warnings.warn(
+            f"vmap({_name(func)}): `{what}` needs the value of one sample, so the samples are run one by one",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
     rows, out_spec = [], None
-    for i in range(n):
-        args = [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
-        kws = [x if d is None else x.select(d, i) for x, d in zip(kw_leaves, kw_dims, strict=True)]
-        leaves, out_spec = tree_flatten(func(*tree_unflatten(args, spec), **tree_unflatten(kws, kw_spec)))
-        rows.append(leaves)
+    told, maps.told = maps.told, True
+    forbidden = [(-1, n, randomness)] if randomness == "error" else []
+    maps.stack.extend(forbidden)
+    try:
+        for i in range(n):
+            if drawn is not None and (i == 0 or randomness == "same"):
+                set_rng_state(drawn)
+            args = [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
+            kws = [x if d is None else x.select(d, i) for x, d in zip(kw_leaves, kw_dims, strict=True)]
+            leaves, out_spec = tree_flatten(func(*tree_unflatten(args, spec), **tree_unflatten(kws, kw_spec)))
+            rows.append(leaves)
+    finally:
+        maps.told = told
+        del maps.stack[len(maps.stack) - len(forbidden) :]
     flat_dims = broadcast_to_and_flatten(out_dims, out_spec)  # type: ignore[arg-type]
     assert flat_dims is not None
     made = [

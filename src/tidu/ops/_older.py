@@ -29,7 +29,7 @@ _warned: set[str] = set()
 _PACKAGE = __name__.partition(".")[0]
 
 
-def _level() -> int:
+def callers_level() -> int:
     """How far up the stack the caller's own code is: between lie wrappers, more or fewer of them."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
@@ -48,7 +48,7 @@ def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str
         _warned.add(name)
         was, now = _FORMS.get(name, ("", ""))
         text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
-        warnings.warn(f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=_level())
+        warnings.warn(f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=callers_level())
     return fn(*tensors, **dict(zip(keywords, numbers, strict=False)), **kw)
 
 
