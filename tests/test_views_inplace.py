@@ -84,3 +84,21 @@ def test_complex_products_in_place_are_recorded():
     got = torch.autograd.grad(z.abs().sum(), (a, b))
     want = torch.autograd.grad((a * (b * 2)).abs().sum(), (a, b))
     assert all(torch.allclose(x, y) for x, y in zip(got, want))
+
+
+@pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.lt_(1), lambda x: x[:1].zero_()])
+def test_a_view_that_was_made_a_leaf_is_not_written(write):
+    x = torch.ones(3)[1:].requires_grad_()
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        write(x)
+    with torch.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2, 2]
+
+
+def test_out_is_refused_before_the_shapes_are_looked_at():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="functions with out="):
+        torch.add(x, torch.ones(3), out=torch.ones(2))
+    with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
+        torch.neg(torch.ones(2), out=torch.ones(2).double())
