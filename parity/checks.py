@@ -26,7 +26,14 @@ from .transplant import Transplant
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
 
 CHECKS = ("value", "dtype", "grad", "grad2", "forward", "vmap", "inplace", "out", "errors")
-EXTRA = ("narrow", "messages", "refused", "layout", "graph", "memory")  # reported too; an entry is whole without them
+EXTRA = (
+    "narrow",
+    "messages",
+    "refused",
+    "layout",
+    "graph",
+    "memory",
+)  # reported too; an entry is whole without them
 
 SMALL_DTYPES = (
     "float32",
@@ -132,7 +139,9 @@ class Checker:
                 return Outcome(TORCH, _line(f"torch: {type(error).__name__}: {error}"))
             expected = raised(error)
         if isinstance(expected, Raised) and scope.UNTELLABLE in expected.message:
-            return Outcome(TORCH, "an out= whose storage PyTorch may not resize: NumPy's arrays do not say so")
+            return Outcome(
+                TORCH, "an out= whose storage PyTorch may not resize: NumPy's arrays do not say so"
+            )
         if case.errors == "only" and not isinstance(expected, Raised):
             return Outcome(TORCH, "torch raises nothing")
         try:
@@ -405,9 +414,7 @@ class Cases:
         for dtype in self.main_dtypes()[:1]:
             chosen = samples(self.entry, dtype, self.count)
             for label, sample in [("layout", s) for s in chosen] + [("turned", s) for s in turned(chosen)]:
-                yield self._case(
-                    label, sample, programs.value, judge=self.judge(strides=True), numbers=False
-                )
+                yield self._case(label, sample, programs.value, judge=self.judge(strides=True), numbers=False)
 
 
 def missing_name(error: Exception) -> str:

@@ -13,7 +13,18 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from behaviour import programs, recorded, text_of  # noqa: E402
 
-HERE = ["engine", "views", "hooks", "function", "functional", "forward_mode", "anomaly", "graph", "overriding", "corners"]
+HERE = [
+    "engine",
+    "views",
+    "hooks",
+    "function",
+    "functional",
+    "forward_mode",
+    "anomaly",
+    "graph",
+    "overriding",
+    "corners",
+]
 
 
 @pytest.mark.parametrize("topic, name", [(t, n) for t in HERE for n in programs(t)])

@@ -9,14 +9,18 @@ import torch
 
 import tidu
 
-EXPRESSIONS = """
+EXPRESSIONS = (
+    """
 x + 0.1|x - 0.1|0.1 - x|x * 0.1|x / 0.3|0.3 / x|x // 0.3|x % 0.3|x ** 2.1|0.3 ** x|x > 0.1|x * wide|x / wide
 torch.add(x, x, alpha=0.1)|torch.sub(x, x * x, alpha=0.3)|torch.add(x, 0.3, alpha=0.1)|torch.lerp(x, x * x, 0.3)
 torch.addcmul(x, x, x, value=0.3)|torch.addcdiv(x, x, x * x + 1, value=0.3)|x.clone().mul_(0.1)|x.clone().div_(0.3)
 x.clone().add_(x, alpha=0.1)|torch.xlogy(x, 0.3)|torch.xlogy(0.3, x.abs())|torch.addmm(m, m, m, alpha=0.3, beta=0.1)
 torch.baddbmm(m[None], m[None], m[None], alpha=0.3, beta=0.1)|torch.div(x, 0.3, rounding_mode="trunc")
 torch._foreach_mul([x], 0.1)[0]|torch._foreach_div([x], 0.3)[0]|x.mean()|m.mean(0)|x.abs().rsqrt()|x.reciprocal()
-""".replace("\n", "|").strip("|").split("|")
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -26,7 +30,12 @@ def test_rounds_where_pytorch_does(expression: str, dtype: str) -> None:
     results = []
     for library in (tidu, torch):
         x = library.from_numpy(values).to(getattr(library, dtype))
-        names = {"torch": library, "x": x, "m": x.view(32, 32), "wide": library.tensor(0.3, dtype=library.float64)}
+        names = {
+            "torch": library,
+            "x": x,
+            "m": x.view(32, 32),
+            "wide": library.tensor(0.3, dtype=library.float64),
+        }
         y = eval(expression, names)
         assert str(y.dtype).rpartition(".")[2] == ("bool" if ">" in expression else dtype)
         results.append(y.double().numpy())

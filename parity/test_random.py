@@ -484,7 +484,9 @@ def test_gradients(text: str) -> None:
         assert got == want
     else:
         assert got[:2] == want[:2]
-        np.testing.assert_allclose(got[2], want[2], rtol=1e-3 if "gamma" in text else 0)  # PyTorch's is a rough fit
+        np.testing.assert_allclose(
+            got[2], want[2], rtol=1e-3 if "gamma" in text else 0
+        )  # PyTorch's is a rough fit
 
 
 @pytest.mark.parametrize(
@@ -502,7 +504,10 @@ def test_functional_dropout(name: str, shape: tuple[int, ...], inplace: bool) ->
             agree(
                 {
                     f"{name} {p}": lambda t: (theirs if t is torch else ours)(
-                        t.rand(shape), p, training, inplace  # noqa: B023
+                        t.rand(shape),
+                        p,
+                        training,
+                        inplace,  # noqa: B023
                     )
                 },
                 seed=4,

@@ -17,6 +17,9 @@ def test_losses_agree(name: str) -> None:
     if "sklearn" in (RECIPES / f"{name}.py").read_text():
         pytest.importorskip("sklearn", reason="scikit-learn, from tidu[examples], ships the digits")
     torch = recorded_programs.run(name, folder=RECIPES)
-    for other in (recorded_programs.recorded(name, RECIPES), recorded_programs.run(name, "-m", "tidu", "run", folder=RECIPES)):
+    for other in (
+        recorded_programs.recorded(name, RECIPES),
+        recorded_programs.run(name, "-m", "tidu", "run", folder=RECIPES),
+    ):
         found = recorded_programs.differences(other, torch, RECIPES)
         assert not found, "\n".join(found[:5])

@@ -320,10 +320,13 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "_safe_softmax": lambda r: [(r(3, 4), 1)],
     "native_dropout_backward": lambda r: [(r(3, 4), r(3, 4) > 0, 2.0)],
     "max_pool2d_with_indices_backward": lambda r: [(r(1, 2, 2), r(1, 4, 4), np.array([[[0, 2], [9, 15]]]))],
-    "segment_reduce": lambda r: [
-        (r(5, 2), reduce, np.array([2, 0, 3]), None, 0, 0.5) for reduce in ("sum", "mean", "prod", "max", "min")
-    ]
-    + [(r(2, 4), "sum", None, np.array([[0, 1, 4], [0, 3, 4]]), 1, None)],
+    "segment_reduce": lambda r: (
+        [
+            (r(5, 2), reduce, np.array([2, 0, 3]), None, 0, 0.5)
+            for reduce in ("sum", "mean", "prod", "max", "min")
+        ]
+        + [(r(2, 4), "sum", None, np.array([[0, 1, 4], [0, 3, 4]]), 1, None)]
+    ),
     "log_softmax": lambda r: [(r(3, 4), 0)],
     "median": lambda r: [(r(3, 3),)],
     "median_dim": lambda r: [(r(3, 3), 1, False)],

@@ -499,4 +499,6 @@ def test_masked_rows(shape, fill):
     assert np.allclose(got, want, rtol=1e-5, atol=1e-7) and not got[want == 0].any()
     logs = rows.log_softmax(x, 1)
     with np.errstate(divide="ignore"):
-        assert np.allclose(np.where(want > 0, logs, 0), np.where(want > 0, np.log(want), 0), rtol=1e-5, atol=1e-5)
+        assert np.allclose(
+            np.where(want > 0, logs, 0), np.where(want > 0, np.log(want), 0), rtol=1e-5, atol=1e-5
+        )

@@ -35,7 +35,9 @@ def _masks(batch, heads, length, others):
     }
 
 
-@pytest.mark.parametrize("scale", [1, 30])  # the second one makes the scores too large for exponentials as they are
+@pytest.mark.parametrize(
+    "scale", [1, 30]
+)  # the second one makes the scores too large for exponentials as they are
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", list(_masks(1, 1, 2, 2)))
 def test_masks(kind, dtype, scale):

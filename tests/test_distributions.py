@@ -11,7 +11,9 @@ import tidu
 from tidu import distributions as D
 
 
-@pytest.mark.parametrize("name", ["distributions", "distributions_all", "distributions_rest", "divergences", "probabilistic"])
+@pytest.mark.parametrize(
+    "name", ["distributions", "distributions_all", "distributions_rest", "divergences", "probabilistic"]
+)
 def test_programs(name):
     check(name)
 

@@ -39,7 +39,9 @@ def test_examples_run_without_progress_bars_and_pictures(tmp_path):
         f"sys.argv = ['x', '--steps', '2', '--plot', {str(path)!r}]; sys.path.insert(0, {str(EXAMPLES)!r}); "
         f"runpy.run_path({str(EXAMPLES / 'gaussian_process.py')!r}, run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-m", "tidu", "run", "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "tidu", "run", "-c", code], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert "step   1" in done.stdout and not path.exists()
     assert done.stderr.count("pip install 'tidu[examples]'") == 2

@@ -58,7 +58,9 @@ def test_transforms_are_their_sums(n: int, norm: str | None) -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_several_dimensions_are_one_after_the_other(norm: str | None) -> None:
     x, z = random(3, 4, 5), random(3, 4, 5, dtype=COMPLEX)
-    assert torch.allclose(F.fftn(z, norm=norm), F.fft(F.fft(F.fft(z, dim=0, norm=norm), dim=1, norm=norm), norm=norm))
+    assert torch.allclose(
+        F.fftn(z, norm=norm), F.fft(F.fft(F.fft(z, dim=0, norm=norm), dim=1, norm=norm), norm=norm)
+    )
     assert torch.allclose(F.rfftn(x, dim=(0, 2), norm=norm), F.fft(F.rfft(x, norm=norm), dim=0, norm=norm))
     assert torch.allclose(F.irfft2(F.rfft2(x, norm=norm), s=(4, 5), norm=norm), x)
     assert torch.allclose(F.ifft2(F.fft2(x, norm=norm), norm=norm).real, x)
@@ -71,7 +73,11 @@ def test_sizes_cut_and_pad() -> None:
     zeros = torch.zeros(4, 2, dtype=COMPLEX)
     assert torch.allclose(F.fft(z, n=5), F.fft(torch.cat([z, zeros], 1)))
     assert torch.allclose(F.fft(z, n=2, dim=0), F.fft(z[:2], dim=0))
-    assert F.fftn(z, s=(2, -1)).shape == (2, 3) and F.irfft(z, n=5).shape == (4, 5) and F.irfft(z).shape == (4, 4)
+    assert (
+        F.fftn(z, s=(2, -1)).shape == (2, 3)
+        and F.irfft(z, n=5).shape == (4, 5)
+        and F.irfft(z).shape == (4, 4)
+    )
     assert F.hfftn(z, s=(6,)).shape == (4, 6) and F.rfftn(z.real, s=(8, 8)).shape == (8, 5)
 
 
@@ -121,7 +127,9 @@ OF_REAL: dict[str, Any] = {
     "ihfft": F.ihfft,
     "rfftn": lambda x: F.rfftn(x, s=(3, 5), norm="ortho"),
     "ihfftn": lambda x: F.ihfftn(x, norm="forward"),
-    "stft": lambda x: torch.stft(x.reshape(-1), 4, 1, 3, torch.ones(3, dtype=torch.float64), return_complex=True),
+    "stft": lambda x: torch.stft(
+        x.reshape(-1), 4, 1, 3, torch.ones(3, dtype=torch.float64), return_complex=True
+    ),
     "istft": lambda x: torch.istft(x.to(COMPLEX), 6, 2, window=torch.ones(6, dtype=torch.float64)),
 }
 

@@ -142,7 +142,9 @@ def test_losses_under_vmap_count_what_is_not_ignored(reduction: str, ignored: in
     torch.manual_seed(0)
     x, t = torch.randn(4, 5, 3), torch.tensor([[0, 1, 2, 2, 1]] * 3 + [[0, 1, 0, 0, 1]])
     loss = functools.partial(torch.nn.functional.cross_entropy, reduction=reduction, ignore_index=ignored)
-    assert torch.allclose(torch.vmap(loss)(x, t), torch.stack([loss(a, b) for a, b in zip(x, t, strict=True)]))
+    assert torch.allclose(
+        torch.vmap(loss)(x, t), torch.stack([loss(a, b) for a, b in zip(x, t, strict=True)])
+    )
     got = torch.vmap(torch.func.grad(lambda x, t: loss(x, t).sum()))(x, t)
     assert torch.allclose(got, torch.stack([torch.func.grad(lambda x, t: loss(x, t).sum())(a, b)
                                             for a, b in zip(x, t, strict=True)]), atol=1e-6)  # fmt: skip
@@ -153,7 +155,9 @@ def test_losses_under_vmap_count_what_is_not_ignored(reduction: str, ignored: in
 def test_per_sample_gradients_of_shared_matrices() -> None:
     torch.manual_seed(0)
     w, x = torch.randn(5, 7), torch.randn(6, 7)
-    got = torch.vmap(torch.func.grad(lambda w, x: torch.nn.functional.linear(x, w).tanh().sum()), (None, 0))(w, x)
+    got = torch.vmap(torch.func.grad(lambda w, x: torch.nn.functional.linear(x, w).tanh().sum()), (None, 0))(
+        w, x
+    )
     want = (1 - (x @ w.T).tanh() ** 2).unsqueeze(-1) * x.unsqueeze(1)
     assert torch.allclose(got, want, atol=1e-5)
     z = torch.randn(6, 4, 5, dtype=torch.complex64, requires_grad=True)

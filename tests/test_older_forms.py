@@ -38,7 +38,9 @@ def test_older_forms_scale_and_warn_once(name):
     assert str(seen[0].message).startswith(f"This overload of {name} is deprecated")
 
 
-@pytest.mark.parametrize("call", [lambda: x().add_(x(), 2), lambda: x().addcmul_(x(), x(), 2), lambda: torch.add(x(), x(), x())])
+@pytest.mark.parametrize(
+    "call", [lambda: x().add_(x(), 2), lambda: x().addcmul_(x(), x(), 2), lambda: torch.add(x(), x(), x())]
+)
 def test_numbers_after_tensors_are_refused(call):
     with pytest.raises(TypeError, match="positional argument"):
         call()

@@ -34,7 +34,13 @@ def plain(x: Any) -> Any:
     if t.dtype is torch.bfloat16:
         wide = wide.to(torch.float32)
     a = np.ascontiguousarray(wide.numpy())
-    return str(t.dtype), tuple(t.shape), strides, x.requires_grad, a.view(np.uint8).tobytes() if a.ndim else a.tobytes()
+    return (
+        str(t.dtype),
+        tuple(t.shape),
+        strides,
+        x.requires_grad,
+        a.view(np.uint8).tobytes() if a.ndim else a.tobytes(),
+    )
 
 
 def run(text: str, **names: Any) -> Any:
@@ -48,7 +54,11 @@ def run(text: str, **names: Any) -> Any:
 
 def everything(n: int) -> list[tuple[str, dict[str, Any]]]:
     programs = []
-    for kind, types in (("float_or_complex", FLOATS + COMPLEX), ("float", FLOATS), ("any", FLOATS + INTEGERS)):
+    for kind, types in (
+        ("float_or_complex", FLOATS + COMPLEX),
+        ("float", FLOATS),
+        ("any", FLOATS + INTEGERS),
+    ):
         programs += [(text, {"n": n, "dtype": d}) for d in types for text in GOLDEN[kind]]
     return programs + [(text, {"n": n}) for text in GOLDEN["more"]]
 
@@ -81,7 +91,11 @@ def test_well_known_numbers() -> None:
     torch.manual_seed(0)
     assert torch.randint(10, (3,)).tolist() == [4, 9, 3]
     torch.manual_seed(0)
-    assert torch.empty(3).exponential_().tolist() == [3.508326292037964, 1.2303847074508667, 0.615044116973877]
+    assert torch.empty(3).exponential_().tolist() == [
+        3.508326292037964,
+        1.2303847074508667,
+        0.615044116973877,
+    ]
 
 
 def test_threshold_of_wide_integers() -> None:
@@ -248,7 +262,9 @@ def test_samples_pass_zero_on(text: str, node: str) -> None:
 
 
 def test_leaf_cannot_be_filled() -> None:
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"
+    ):
         torch.ones(3, requires_grad=True).uniform_()
 
 
@@ -276,6 +292,7 @@ def test_gamma_gradient() -> None:
     x = torch.tensor(GAMMA_MEDIANS, dtype=torch.float64)
     got = torch._standard_gamma_grad(alpha, x)
     np.testing.assert_allclose(got.numpy(), GAMMA_SLOPES, rtol=1e-8)
+
 
 GAMMA_MEDIANS = [
     0.2274682115597864, 0.6931471805599453, 2.6740603137235603,

@@ -10,7 +10,12 @@ from tidu.nn import _recurrent
 
 def _arguments(mode, steps, batch, inputs, hidden, bias):
     gates, states = _recurrent.GATES[mode], 2 if mode == "LSTM" else 1
-    shapes = [(steps, batch, inputs), *[(batch, hidden)] * states, (gates * hidden, inputs), (gates * hidden, hidden)]
+    shapes = [
+        (steps, batch, inputs),
+        *[(batch, hidden)] * states,
+        (gates * hidden, inputs),
+        (gates * hidden, hidden),
+    ]
     shapes += [(gates * hidden,)] * 2 if bias else []
     torch.manual_seed(0)
     made = [(0.3 * torch.randn(shape, dtype=torch.float64)).requires_grad_() for shape in shapes]
@@ -18,7 +23,9 @@ def _arguments(mode, steps, batch, inputs, hidden, bias):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize(("steps", "batch", "hidden"), [(1, 1, 3), (4, 3, 2), (7, 64, 40)])  # the last in several chunks
+@pytest.mark.parametrize(
+    ("steps", "batch", "hidden"), [(1, 1, 3), (4, 3, 2), (7, 64, 40)]
+)  # the last in several chunks
 @pytest.mark.parametrize("mode", ["LSTM", "GRU", "RNN_TANH", "RNN_RELU"])
 def test_a_layer_is_its_steps(mode, steps, batch, hidden, bias):
     args, states = _arguments(mode, steps, batch, 5, hidden, bias)
@@ -45,6 +52,8 @@ def test_a_layer_is_its_steps(mode, steps, batch, hidden, bias):
 
 def test_a_layer_computes_no_cotangent_that_nobody_wants():
     args, _ = _arguments("LSTM", 3, 2, 4, 5, True)
-    out = _recurrent.layer("LSTM", args[0].detach(), (args[1].detach(), args[2]), [a.detach() for a in args[3:]])[0]
+    out = _recurrent.layer(
+        "LSTM", args[0].detach(), (args[1].detach(), args[2]), [a.detach() for a in args[3:]]
+    )[0]
     out.sum().backward()
     assert args[2].grad is not None and args[0].grad is None

@@ -1,7 +1,7 @@
 """`python -m parity.packages [NAME ...]`: run the packages on both libraries and show what came out.
 
-    --write    put the table into docs/packages.md (with no NAME: all rows)
-    --verbose  name the tests that pass on PyTorch alone
+--write    put the table into docs/packages.md (with no NAME: all rows)
+--verbose  name the tests that pass on PyTorch alone
 """
 
 from __future__ import annotations

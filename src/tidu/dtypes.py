@@ -206,7 +206,9 @@ class finfo:
         if not isinstance(d, dtype):
             raise TypeError(f"type expected dtype, got {d.__class__.__name__}")
         if d.category not in (FLOATING, COMPLEX):
-            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
         real = d.to_real()
         if real is bfloat16:
             import ml_dtypes
@@ -242,7 +244,9 @@ class iinfo:
         if not isinstance(type, dtype):
             raise TypeError(f"type expected dtype, got {type.__class__.__name__}")
         if type.category in (FLOATING, COMPLEX):
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
+            )
         if type is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.np)

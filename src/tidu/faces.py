@@ -80,8 +80,12 @@ class Face:
         self.getter = not isinstance(shown, FunctionType)
         name = shown.__name__
         self.in_python = name in IN_PYTHON or (functional and name not in IN_C)
-        self.home = "torch.nn.functional." if functional else "torch.functional." if name == "einsum" else "torch."
-        self.spelled_out = (functional and name not in IN_C) or name in SPELLED  # optional arguments are shown by name
+        self.home = (
+            "torch.nn.functional." if functional else "torch.functional." if name == "einsum" else "torch."
+        )
+        self.spelled_out = (
+            functional and name not in IN_C
+        ) or name in SPELLED  # optional arguments are shown by name
         self.code, self.kwdefaults = fn.__code__, fn.__kwdefaults__
         self.plain = twin(fn)
         self.wraps = "__wrapped__" not in fn.__dict__
@@ -115,7 +119,9 @@ class Face:
                 return self.plain(*args, **kw)
         return self.plain(*args, **kw)
 
-    def ask(self, modes: tuple[Any, ...], relevant: list[Any], args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+    def ask(
+        self, modes: tuple[Any, ...], relevant: list[Any], args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> Any:
         """The call by a mode, or by the arguments' classes."""
         if self.spelled_out:
             args, kw = self.spelled(args, kw)
@@ -177,7 +183,11 @@ def _event(name: str) -> str | None:
 
 def _watch_module(module: ModuleType, prefix: str) -> None:
     for name, fn in list(vars(module).items()):
-        if name[0] != "_" and name not in UNSEEN and getattr(fn, "__module__", "").partition(".")[0] == __package__:
+        if (
+            name[0] != "_"
+            and name not in UNSEEN
+            and getattr(fn, "__module__", "").partition(".")[0] == __package__
+        ):
             event = _event(name if name.startswith(prefix) else prefix + name)
             _watch(fn, fn, event, functional=module.__name__.endswith("functional"))
 

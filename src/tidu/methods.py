@@ -127,7 +127,6 @@ def later(name: str) -> Any:
 PUBLIC.later = later
 
 
-
 def read_only(name: str) -> Callable[[Any, Any], None]:
     """What stands for the setter of a property that has none."""
 

@@ -46,7 +46,8 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     if isinstance(debug_mode, str):
         if debug_mode not in words:
             raise RuntimeError(
-                "invalid value of debug_mode, expected one of `default`, `warn`, or `error`, but got " + debug_mode
+                "invalid value of debug_mode, expected one of `default`, `warn`, or `error`, but got "
+                + debug_mode
             )
         debug_mode = words[debug_mode]
     if debug_mode not in (0, 1, 2):
@@ -68,7 +69,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision not in ("highest", "high", "medium"):
         import warnings
 
-        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'; ignored", UserWarning, stacklevel=2)
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; ignored", UserWarning, stacklevel=2
+        )
         return
     _matmul_precision = precision
 

@@ -13,6 +13,7 @@ from ._casting import state as _state
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
+
 def is_autocast_available(device_type: str) -> bool:
     """Whether there can be autocast on a kind of device. Source: torch.amp.is_autocast_available."""
     return device_type in ("cpu", "cuda", "xpu", "mps")
@@ -128,9 +129,7 @@ class autocast:
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and device_type == "cuda":
-            warnings.warn(
-                "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
-            )
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
             enabled = False
         elif enabled and self.fast_dtype not in (dtypes.bfloat16, dtypes.float16):
             warnings.warn(
@@ -144,7 +143,11 @@ class autocast:
         self._before: list[Any] = []
 
     def __enter__(self) -> autocast:
-        before = is_autocast_enabled(self.device), get_autocast_dtype(self.device), is_autocast_cache_enabled()
+        before = (
+            is_autocast_enabled(self.device),
+            get_autocast_dtype(self.device),
+            is_autocast_cache_enabled(),
+        )
         self._before.append(before)
         set_autocast_dtype(self.device, self.fast_dtype)
         set_autocast_enabled(self.device, self._enabled)

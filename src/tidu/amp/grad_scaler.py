@@ -97,7 +97,9 @@ class GradScaler:
         scale = self._check("unscale_")
         entry = self._per_optimizer_states[id(optimizer)]
         if entry["stage"] is OptState.UNSCALED:
-            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
         if entry["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         inverse = np.float32(1 / float(raw(scale)))
@@ -142,7 +144,9 @@ class GradScaler:
         if new_scale is not None:
             scale[...] = float(new_scale)
         else:
-            found = [v for s in self._per_optimizer_states.values() for v in s["found_inf_per_device"].values()]
+            found = [
+                v for s in self._per_optimizer_states.values() for v in s["found_inf_per_device"].values()
+            ]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
             if any(v.item() for v in found):

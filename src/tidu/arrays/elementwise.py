@@ -27,6 +27,7 @@ __all__ = [
 Kernel = Callable[..., Any]
 
 _FLOAT32 = np.dtype(np.float32)
+_NATIVE = 1 << 15  # elements from which a native loop is worth compiling
 _add, _mul, _sub, _div = np.add, np.multiply, np.subtract, np.divide
 _exp, _tanh = np.exp, np.tanh
 
@@ -42,12 +43,13 @@ def run(kernel: Kernel, scratch: int, *ins: np.ndarray, native: str = "") -> np.
     """
     a = ins[0]
     dtype = a.dtype
+    if native and a.size >= _NATIVE and dtype == _FLOAT32:
+        rows, back = rows_of(*ins)
+        out = np.empty(a.size, dtype)
+        if over_elements(native, rows, out, BIG):
+            return back(out)
     if a.size > BIG:
         rows, back = rows_of(*ins)
-        if native and dtype == _FLOAT32:
-            out = np.empty(a.size, dtype)
-            if over_elements(native, rows, out):
-                return back(out)
         half = _FLOAT32 if dtype.itemsize == 2 else None
         return back(blocked(kernel, rows, np.empty(a.size, dtype), scratch, half))
     if dtype.itemsize == 2:  # float16, bfloat16

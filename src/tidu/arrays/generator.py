@@ -75,7 +75,9 @@ class WordStream:
         """Start afresh from `seed`, of at most 64 bits; a negative one stands for `seed + 2**64`."""
         with self.lock:
             self._seed = seed % (1 << 64)
-            self._start: list[Any] = [None]  # this start: the twister's key, where it is not the seed that says it
+            self._start: list[Any] = [
+                None
+            ]  # this start: the twister's key, where it is not the seed that says it
             self._blocks: np.ndarray | None = None  # the words produced, in whole blocks, if any since then
             self._cursor = 0  # the next word's place among them
             self.normal: float | None = None  # the second one of a pair, waiting to be handed out

@@ -58,7 +58,9 @@ def _ranks(a: np.ndarray, b: np.ndarray, rank_a: int, rank_b: int) -> np.ndarray
 
 
 def _same_memory(a: np.ndarray, b: np.ndarray) -> bool:
-    if a.strides != b.strides[::-1] or not np.may_share_memory(a, b):  # the latter is cheap, and nearly always False
+    if a.strides != b.strides[::-1] or not np.may_share_memory(
+        a, b
+    ):  # the latter is cheap, and nearly always False
         return False
     return bool(a.__array_interface__["data"] == b.__array_interface__["data"])
 

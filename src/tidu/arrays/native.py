@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,16 +26,25 @@ if TYPE_CHECKING:
 __all__ = ["address", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
 
 _PIECE = 1 << 17  # elements that a thread takes at a time
+_SHARED = (
+    1 << 19
+)  # elements from which a kernel that is done in some ten microseconds otherwise is worth a second thread
 
 
-def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
-    """Run a kernel (*ins, out, n) on contiguous rows of one length, cut over the threads; False if there is none."""
+def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared: int = 0) -> bool:
+    """Run a kernel (*ins, out, n) on contiguous rows of one length; False if there is none.
+
+    From more than `shared` elements on it is cut over the threads.
+    """
     function = kernel(name)
     if function is None:
         return False
     n = out.size
-    step = step_of(n, _PIECE)
     places = [address(a) for a in (*ins, out)]
+    if n <= shared:
+        function(*places, n)
+        return True
+    step = step_of(n, _PIECE)
 
     def run(i: int) -> None:
         lo = i * step
@@ -46,7 +55,10 @@ def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool
 
 
 def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
-    """Run a kernel (*ins, out, rows, n) on contiguous matrices of one shape; False if there is none."""
+    """Run a kernel (*ins, out, rows, n) on contiguous matrices of one shape; False if there is none.
+
+    Backward passes, which compute little, are shared between the threads only where they are long.
+    """
     function = kernel(name)
     if function is None:
         return False
@@ -56,7 +68,7 @@ def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
     def run(lo: int, count: int, _: int) -> None:
         function(*[p + 4 * lo * n for p in places], count, n)
 
-    over_pieces(rows, n, run)
+    over_pieces(rows, n, run, _SHARED if name.endswith("backward") else 0)
     return True
 
 
@@ -90,14 +102,20 @@ def address(a: np.ndarray) -> int:
 
 
 @functools.cache
-def kernel(name: str) -> Callable[..., None] | None:
-    """The compiled kernel of this name, or None if there can be none."""
+def kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
+    """The compiled kernel of this name, made for these sizes if it is made for some; None if there can be none."""
     llvm = _llvm()
     if llvm is None:
         return None
-    from tidu.arrays.native_kernels import KERNELS
+    if sizes:
+        from tidu.arrays.native_pooling import WINDOWS
 
-    signature, build = KERNELS[name]
+        signature, make = WINDOWS[name]
+        build = make(*sizes)
+    else:
+        from tidu.arrays.native_kernels import KERNELS
+
+        signature, build = KERNELS[name]
     try:
         return llvm.compile(name, signature, build)
     except RuntimeError:  # an LLVM that speaks another dialect

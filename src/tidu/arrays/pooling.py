@@ -17,11 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tidu.arrays.gather import add_rows
+from tidu.arrays.native import address, kernel, over_pieces
 from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
 
 __all__ = ["Window", "matrix_of", "max_backward", "max_forward", "max_indices", "sum_backward", "sum_forward"]
 
 Windows = Sequence["Window"]
+_NATIVE = 1 << 12  # elements from which a native loop pays
+_FAR, _MANY = 3, 16  # the widest stride along lines, and the most places, of windows for which there is one
 
 
 class Window(NamedTuple):
@@ -103,8 +106,39 @@ def _pooled(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarra
     return out
 
 
+def _natively(
+    name: str, ins: Sequence[np.ndarray], x: np.ndarray, windows: Windows, whole: bool
+) -> np.ndarray | None:
+    """Run a kernel (*ins, result, ..) of windows over the planes x, the result as large as they (`whole`) or as the
+    windows; None if there is none."""
+    if len(windows) != 2 or x.dtype.char != "f" or x.size < _NATIVE or any(w.dilation != 1 for w in windows):
+        return None
+    if any(w.before or w.reach() > n for w, n in zip(windows, x.shape[1:], strict=True)):
+        return None
+    h, w = windows
+    if w.stride > _FAR or h.kernel * w.kernel > _MANY:
+        return None
+    function = kernel(name, (h.kernel, w.kernel), (h.stride, w.stride))
+    if function is None:
+        return None
+    size, made = x.shape[1:], (h.out, w.out)
+    covered = all(v.kernel == v.stride and v.out * v.stride == n for v, n in zip(windows, size, strict=True))
+    shape = (len(x), *(size if whole else made))
+    out = np.zeros(shape, x.dtype) if whole and not covered else np.empty(shape, x.dtype)
+    places = [(address(a), 4 * a.shape[1] * a.shape[2]) for a in (*ins, out)]
+
+    def run(first: int, count: int, _: int) -> None:
+        function(*[p + first * step for p, step in places], count, *size, *made)
+
+    over_pieces(len(x), math.prod(size), run, BIG)
+    return out
+
+
 def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The largest element of each window; NaN where there is one."""
+    made = _natively("max_pool", [x], x, windows, False)
+    if made is not None:
+        return made
     return _pooled(x, windows, np.maximum, _lowest(x.dtype))
 
 
@@ -160,8 +194,11 @@ def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) 
         length = math.prod(x.shape[1:])
         index = max_indices(x, y, windows).reshape(len(x), -1) + np.arange(len(x))[:, None] * length
         return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
-    out = np.empty(x.shape, g.dtype)
     cot = np.ascontiguousarray(g)
+    made = _natively("max_pool_back", [cot, x, y], x, windows, True)
+    if made is not None:
+        return made
+    out = np.empty(x.shape, g.dtype)
 
     def run(lo: int, hi: int) -> None:
         out[lo:hi] = _chosen(cot[lo:hi], x[lo:hi], y[lo:hi], windows, 0)

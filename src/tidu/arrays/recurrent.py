@@ -26,8 +26,12 @@ Array = np.ndarray[Any, Any]
 Needs = Sequence[bool]
 _add, _sub, _mul, _tanh, _matmul = np.add, np.subtract, np.multiply, np.tanh, np.matmul
 
-_SMALL = 1 << 22  # products of fewer multiplications than this cost less on one thread than the threads' meeting
-_CHUNK = 1 << 13  # elements of state in the steps whose factors backward computes together: they stay in the cache
+_SMALL = (
+    1 << 22
+)  # products of fewer multiplications than this cost less on one thread than the threads' meeting
+_CHUNK = (
+    1 << 13
+)  # elements of state in the steps whose factors backward computes together: they stay in the cache
 
 
 @contextmanager
@@ -76,7 +80,9 @@ def _before(first: Array, states: Array) -> Array:
     return np.concatenate([first[None], states[:-1]])
 
 
-def _finish(rows: Array, rec: Array, x: Array, before: Array, w_ih: Array, biases: Any, needs: Needs) -> list[Any]:
+def _finish(
+    rows: Array, rec: Array, x: Array, before: Array, w_ih: Array, biases: Any, needs: Needs
+) -> list[Any]:
     """The cotangents of x, of both weights and of both biases, from those of the sums in the gates: `rows`
     (T * B, gates * H) of the input's part, `rec` of the state's; `biases` gives their sums."""
     gx = (rows @ w_ih).reshape(x.shape) if needs[0] else None
@@ -113,7 +119,15 @@ def lstm(
     part, pair, tmp = (np.empty((k, batch, n), z.dtype) for k in (4, 2, 1))
     tmp, old, new, half, h = tmp[0], pair[0], pair[1], np.array(0.5, z.dtype), h0
     calls = zip(
-        z, by_step[:, 1:], by_step[:, 2:], by_step[:, :2], by_step[:, 2:4], by_step[:, 4], cells, y, strict=True
+        z,
+        by_step[:, 1:],
+        by_step[:, 2:],
+        by_step[:, :2],
+        by_step[:, 2:4],
+        by_step[:, 4],
+        cells,
+        y,
+        strict=True,
     )
     with _stepping(batch, w_hh):
         for zt, gates, sigmoid, c_g, f_i, o, c, yt in calls:
@@ -254,7 +268,9 @@ def gru_backward(gy: Array, saved: Any, needs: Needs) -> list[Any]:
             _sub(before[cut], new, k_inner)
             _mul(k_u, k_inner, k_u)
             _mul(k_n, r, k_inner)
-            steps_of = zip(gy[cut][::-1], k[::-1], u[::-1], turned[cut][::-1], flat[cut][::-1, :, n:], strict=True)
+            steps_of = zip(
+                gy[cut][::-1], k[::-1], u[::-1], turned[cut][::-1], flat[cut][::-1, :, n:], strict=True
+            )
             for gyt, kt, ut, d, rec in steps_of:
                 _add(dh, gyt, dh)
                 _mul(kt, dh, d)

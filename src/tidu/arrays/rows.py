@@ -38,6 +38,7 @@ _LARGE = 1 << 16  # elements from which there are native loops, and blocks
 # Elements from which the threads share. Between many calls, short ones on small arrays, the interpreter's lock goes
 # back and forth, so that layer norm has bounds of its own: for long rows, short ones, and native loops.
 _SHARED, _SHARED_LONG, _SHARED_SHORT, _SHARED_NATIVE = 1 << 17, 1 << 19, 1 << 21, 1 << 18
+_NATIVE_NORM = 1 << 15  # elements from which layer norm's native loops are worth compiling
 _TWO = 1 << 19  # elements up to which two blocks are enough: short calls on two threads wait for one another
 _DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
 _NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
@@ -68,7 +69,9 @@ def row_dot(x: np.ndarray, y: Any, scratch: np.ndarray | None = None) -> np.ndar
         if n <= _DOT:
             if vector.ndim == 1:
                 return x.dot(vector)[:, None]
-            return _vecdot(x, y)[:, None] if n > _NARROW else _mul(x, y, scratch).dot(_ONES[kind][:n])[:, None]
+            return (
+                _vecdot(x, y)[:, None] if n > _NARROW else _mul(x, y, scratch).dot(_ONES[kind][:n])[:, None]
+            )
         parts = [
             row_dot(x[:, i : i + _DOT], None if y is None else y[..., i : i + _DOT])
             for i in range(0, n, _DOT)
@@ -304,7 +307,7 @@ def layer_norm(
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
     tail = (1,) * n_axes
-    if a.size > _LARGE and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
+    if a.size > _NATIVE_NORM and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
         return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
 
     short = n <= _SHORT and (w is None or math.isfinite(w.dot(w)))
@@ -419,7 +422,7 @@ def layer_norm_backward(
     w = None if weight is None else weight.reshape(n).astype(work, copy=False)
     need_a, need_w, need_b = need
     shape = a.shape[lead:]
-    if a.size > _LARGE and a.dtype == _FLOAT32 and need_a:
+    if a.size > _NATIVE_NORM and a.dtype == _FLOAT32 and need_a:
         flat = (g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1))
         done = _native_layer_norm_backward(*flat, w)
         if done is not None:

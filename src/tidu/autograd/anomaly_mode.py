@@ -26,7 +26,9 @@ def is_anomaly_check_nan_enabled() -> bool:
     return state.check_nan
 
 
-def set_anomaly_enabled(mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False) -> None:
+def set_anomaly_enabled(
+    mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False
+) -> None:
     """Turn anomaly mode on or off in all threads, see `detect_anomaly`."""
     for position, (name, given) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if given.__class__ is not bool:
@@ -51,7 +53,9 @@ class set_detect_anomaly:
     """Turn anomaly mode on or off, at once; as a context manager, put it back on leaving. Source:
     torch.autograd.set_detect_anomaly."""
 
-    def __init__(self, mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False) -> None:
+    def __init__(
+        self, mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False
+    ) -> None:
         self.prev = _settings()
         set_anomaly_enabled(mode, check_nan, check_inf=check_inf, forward=forward)
 

@@ -63,7 +63,9 @@ def _make_grads(
     if len(grads) < len(outputs):
         raise _miscounted(outputs, grads)
     made = []
-    for i, (out, g) in enumerate(zip(outputs, grads, strict=False)):  # more cotangents than outputs: no matter
+    for i, (out, g) in enumerate(
+        zip(outputs, grads, strict=False)
+    ):  # more cotangents than outputs: no matter
         if not isinstance(out, Tensor) and not _is_gradient_edge(out):
             raise AssertionError("Expected output to be a torch.Tensor")
         if isinstance(g, Tensor):
@@ -173,7 +175,9 @@ def backward(
     if grad_variables is not None:
         import warnings
 
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
         if grad_tensors is None:
             grad_tensors = grad_variables
         else:
@@ -247,7 +251,12 @@ def grad(
     Source: torch.autograd.grad.
     """
     if per_sample:
-        if not isinstance(outputs, Tensor) or outputs.ndim != 1 or grad_outputs is not None or is_grads_batched:
+        if (
+            not isinstance(outputs, Tensor)
+            or outputs.ndim != 1
+            or grad_outputs is not None
+            or is_grads_batched
+        ):
             raise ValueError("per_sample=True is for one output, a vector of losses, without grad_outputs")
         grad_outputs, is_grads_batched = _identity(outputs), True
     if materialize_grads and allow_unused is False:

@@ -19,7 +19,14 @@ from ..core.forward import Dual
 from ..core.modes import state
 from ..core.tensor import Tensor, type_name
 
-__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
 
 
 class _State(threading.local):
@@ -40,9 +47,7 @@ class UnpackedDualTensor(NamedTuple):
 def enter_dual_level() -> int:
     """Begin a level of forward mode; one at a time. Source: torch.autograd.forward_ad.enter_dual_level."""
     if _state.level is not None:
-        raise RuntimeError(
-            "Nested forward mode AD is not supported at the moment"
-        )
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = levels.enter_by_hand()
     return 0
 

@@ -21,7 +21,14 @@ from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from ..core.tensor import Inference, Tensor, tensor_of
 from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
 
-__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "InplaceFunction",
+    "NestedIOFunction",
+    "once_differentiable",
+]
 
 
 class FunctionCtx:
@@ -100,7 +107,9 @@ class FunctionNode(Node, FunctionCtx):
     def saved_variables(self) -> tuple[Any, ...]:
         import warnings
 
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
         return self.saved_tensors
 
     def name(self) -> str:
@@ -425,7 +434,9 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
     if _same(o, dirty):
         if records and not free:
             if o._node is True:
-                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+                raise RuntimeError(
+                    "a leaf Variable that requires grad has been used in an in-place operation."
+                )
             check_inplace(o, True)
             if o._view is not None and ctx.avals is not None and len(ctx.avals) > 1:
                 raise RuntimeError(
@@ -544,7 +555,9 @@ class _DelayedError(Node):
         return "torch::autograd::Error"
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 class InplaceFunction(Function):
@@ -638,7 +651,9 @@ def _flattened(cls: Any, spec: Any, how: dict[str, Any]) -> Any:
         @staticmethod
         def forward(ctx: Any, *flat: Any) -> Any:
             ctx.nested = type(cls.__name__, (_Nested, cls), {"__init__": _Nested.__init__})(ctx)
-            results, how["spec"] = tree_flatten(ctx.nested.forward_extended(*tree_unflatten(list(flat), spec)))
+            results, how["spec"] = tree_flatten(
+                ctx.nested.forward_extended(*tree_unflatten(list(flat), spec))
+            )
             return tuple(results)
 
         @staticmethod
@@ -651,5 +666,3 @@ def _flattened(cls: Any, spec: Any, how: dict[str, Any]) -> Any:
     Flat.__name__ = cls.__name__
     Flat._backward_cls.__name__ = cls.__name__ + "Backward"
     return Flat
-
-

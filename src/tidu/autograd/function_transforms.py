@@ -200,7 +200,8 @@ def _batched_function(cls: Any, mapped: Sequence[bool], n: int) -> Any:
             try:
                 ctx.shim.saved_tensors = _again(ctx.saved_for_forward, ctx.batched_forward, level)
                 got = cls.jvp(
-                    ctx.shim, *[wrap(t, level) if m and t is not None else t for t, m in zip(ts, mapped, strict=True)]
+                    ctx.shim,
+                    *[wrap(t, level) if m and t is not None else t for t, m in zip(ts, mapped, strict=True)],
                 )
                 if isinstance(got, tuple):
                     return tuple(None if t is None else materialize(t, level, n) for t in got)

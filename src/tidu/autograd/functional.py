@@ -71,9 +71,7 @@ def _unpack(was_tuple: Any, values: tuple[Any, ...]) -> Any:
 def _check_v(v: Any, other: Sequence[Any], is_other_tuple: bool) -> None:
     if len(other) != len(v):
         if is_other_tuple:
-            raise RuntimeError(
-                f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}."
-            )
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
         raise RuntimeError("The given v should contain a single Tensor.")
     for i, (a, b) in enumerate(zip(v, other, strict=True)):
         if a.size() != b.size():
@@ -117,7 +115,11 @@ def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
 
 
 def _grads(
-    outputs: Sequence[Any], inputs: Sequence[Any], weights: Any = None, create_graph: bool = False, keep: Any = None
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    weights: Any = None,
+    create_graph: bool = False,
+    keep: Any = None,
 ) -> tuple[Any, ...]:
     """`autograd.grad` for outputs of which some may not require grad; None where there is no way."""
     weights = (None,) * len(outputs) if weights is None else weights
@@ -164,7 +166,9 @@ def _fill(
 # ------------------------------------------------------------------ products
 
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """func(inputs), and v^T J for its Jacobian J. Source: torch.autograd.functional.vjp."""
     with enable_grad():
         is_in, ins = _as_tuple(inputs, "inputs", "vjp")
@@ -188,7 +192,9 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _unpack(is_out, _finish(outs, create_graph)), _unpack(is_in, _finish(got, create_graph))
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """func(inputs), and J v for its Jacobian J, by differentiating v^T J twice. Source:
     torch.autograd.functional.jvp."""
     with enable_grad():
@@ -220,15 +226,21 @@ def _scalar(outs: Sequence[Any], is_out: bool, fn: str) -> None:
     if is_out or not isinstance(outs[0], Tensor):
         raise RuntimeError(f"The function given to {fn} should return a single Tensor")
     if outs[0].nelement() != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {fn} should contain a single element")
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {fn} should contain a single element"
+        )
 
 
-def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """func(inputs), and v^T H for its Hessian H. Source: torch.autograd.functional.vhp."""
     return _hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
-def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """func(inputs), and H v for its Hessian H. Source: torch.autograd.functional.hvp."""
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
@@ -292,7 +304,7 @@ def jacobian(
         if create_graph:
             raise NotImplementedError(
                 'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
-                "supported together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
         return _jacobian_forward(func, inputs, strict, vectorize)
     with enable_grad():
@@ -371,7 +383,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
-            'supported together '
+            "supported together "
             '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:
@@ -394,7 +406,10 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
 
     moved = vmap(push)(*basis_of(ins))
     jac = [
-        [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(split_rows(m, ins, 0), ins, strict=True)]
+        [
+            p.permute((*range(x.ndim, p.ndim), *range(x.ndim)))
+            for p, x in zip(split_rows(m, ins, 0), ins, strict=True)
+        ]
         for m in moved
     ]
     rows = [row if is_in else row[0] for row in jac]  # lists, as PyTorch has them here
@@ -412,9 +427,7 @@ def hessian(
     """The Hessian of a scalar function: the Jacobian of its gradient. Source: torch.autograd.functional.hessian."""
     is_in, _ = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode".'
-        )
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def ensure_single(*args: Any) -> Any:
         out = func(*args)
@@ -423,7 +436,9 @@ def hessian(
         if is_out or not isinstance(out, Tensor):
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if out.nelement() != 1:  # type: ignore[attr-defined]
-            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a single element"
+            )
         return out.squeeze()  # type: ignore[attr-defined]
 
     def gradient(*args: Any) -> Any:

@@ -91,10 +91,7 @@ def _numerical(fn: Callable[..., Any], inputs: Sequence[Any], eps: float) -> lis
         n_out = len(_outputs(fn(*inputs)))
         sizes = [o.numel() for o in _outputs(fn(*inputs))]
         per_input.append(
-            [
-                np.stack([c[k] for c in columns]) if columns else np.zeros((0, sizes[k]))
-                for k in range(n_out)
-            ]
+            [np.stack([c[k] for c in columns]) if columns else np.zeros((0, sizes[k])) for k in range(n_out)]
         )
     return per_input
 
@@ -174,9 +171,9 @@ def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray
                 try:
                     count = iter(range(len(leaves)))
                     args = tree_map(
-                        lambda v, t=t, which=which, count=count, level=level: forward.make_dual(v, tensor_of(t), level)
-                        if next(count) == which
-                        else v,
+                        lambda v, t=t, which=which, count=count, level=level: (
+                            forward.make_dual(v, tensor_of(t), level) if next(count) == which else v
+                        ),
                         inputs,
                     )
                     o = _outputs(fn(*args))[k]
@@ -200,7 +197,10 @@ def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
 
 def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any, like: Any = None) -> str:
     if like is not None and np.asarray(numerical).dtype.kind == like.dtype.kind:
-        analytical, numerical = np.asarray(analytical).astype(like.dtype), np.asarray(numerical).astype(like.dtype)
+        analytical, numerical = (
+            np.asarray(analytical).astype(like.dtype),
+            np.asarray(numerical).astype(like.dtype),
+        )
     return (
         f"{kind} for output {k} with respect to input {i},\n"
         f"numerical:{tensor_of(np.asarray(numerical))!r}\nanalytical:{tensor_of(np.asarray(analytical))!r}\n"
@@ -349,7 +349,9 @@ def _check_directions(
                 product = 0.0 if g is None else float(np.sum(g._a * v))
                 if not _close(product, numerical, rtol, atol):
                     whole = _analytical(outs, ins, k, np.inf)[i], _numerical(func, inputs, eps)[i][k]
-                    raise GradcheckError(_fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole))
+                    raise GradcheckError(
+                        _fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole)
+                    )
             if forward_ad:
                 t = _pushed(func, inputs, x, tensor_of(v))[k]
                 product = float(np.sum(t._a * u))
@@ -360,7 +362,13 @@ def _check_directions(
 
 
 def _fast_mismatch(
-    kind: str, i: int, k: int, analytical: float, numerical: float, whole_analytical: Any, whole_numerical: Any
+    kind: str,
+    i: int,
+    k: int,
+    analytical: float,
+    numerical: float,
+    whole_analytical: Any,
+    whole_numerical: Any,
 ) -> str:
     """What is said of two products that differ: they, and the Jacobians whole."""
     a, b = np.asarray(whole_analytical), np.asarray(whole_numerical)
@@ -393,7 +401,9 @@ def _pushed(func: Any, inputs: Any, x: Any, v: Any) -> list[Any]:
     try:
         args = tree_map(lambda t: forward.make_dual(t, v, level) if t is x else t, inputs)
         return [
-            o.tangent.detach() if isinstance(o, forward.Dual) and o.level == level else o.new_zeros(tuple(o.shape))
+            o.tangent.detach()
+            if isinstance(o, forward.Dual) and o.level == level
+            else o.new_zeros(tuple(o.shape))
             for o in _outputs(func(*args))
         ]
     finally:
@@ -413,7 +423,9 @@ def _check_batched_forward(func: Any, inputs: Any) -> None:
         for i in range(2):
             for a, b in zip(together, _pushed(func, inputs, x, v[i]), strict=True):  # type: ignore[index]
                 if not _close(a._a[i], b._a, 1e-7, 1e-8):
-                    raise GradcheckError("gradcheck failed while testing batched forward-mode gradient computation.")
+                    raise GradcheckError(
+                        "gradcheck failed while testing batched forward-mode gradient computation."
+                    )
 
 
 def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:

@@ -181,7 +181,9 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _shape(t: Tensor) -> Sequence[int]:
-    return t.shape if isinstance(t, Special) else raw(t).shape  # an array's, for asking a tensor is an event itself
+    return (
+        t.shape if isinstance(t, Special) else raw(t).shape
+    )  # an array's, for asking a tensor is an event itself
 
 
 class _Local(threading.local):

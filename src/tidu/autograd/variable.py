@@ -27,7 +27,9 @@ class Variable(metaclass=_VariableMeta):
 
     __module__ = "torch.autograd.variable"
 
-    def __new__(cls, data: Any = None, requires_grad: bool | None = False, volatile: bool | None = None) -> Any:
+    def __new__(
+        cls, data: Any = None, requires_grad: bool | None = False, volatile: bool | None = None
+    ) -> Any:
         if data is None:
             data = tensor_of(_nothing())
         if not isinstance(data, Tensor):
@@ -36,8 +38,9 @@ class Variable(metaclass=_VariableMeta):
             import warnings
 
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning,
-                stacklevel=2
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
             )
         if requires_grad.__class__ is not bool and requires_grad is not None:
             raise TypeError(f"'{type(requires_grad).__name__}' object cannot be interpreted as an integer")

@@ -50,7 +50,9 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     ndim = args[op.positions[0]].ndim
     if op.name == "native_channel_shuffle":  # of any number of dimensions
         spatial = ndim - 2
-    if ndim == spatial + 1 and op.name != "native_channel_shuffle":  # one sample, without its dimension: that of the batch takes the place
+    if (
+        ndim == spatial + 1 and op.name != "native_channel_shuffle"
+    ):  # one sample, without its dimension: that of the batch takes the place
         return op.call(*[materialize(v, level, n) if i in op.positions else v for i, v in enumerate(args)])
     if ndim != spatial + 2 and op.name != "native_channel_shuffle":
         return NotImplemented
@@ -210,7 +212,12 @@ def _nll_loss(op: Any, args: Sequence[Any], level: int) -> Any:
     one = x.ndim == 2
     flat = t.reshape(-1)
     each = op.call(x.reshape((-1, x.shape[-1])), flat, weight, NONE, ignored)
-    if weight is None and reduction == MEAN and not isinstance(flat, Special) and not (flat._a == ignored).any():
+    if (
+        weight is None
+        and reduction == MEAN
+        and not isinstance(flat, Special)
+        and not (flat._a == ignored).any()
+    ):
         return each if one else each.reshape((n, -1)).mean(1)  # all count alike
     if one:
         if reduction != MEAN:
@@ -229,7 +236,9 @@ def _counts(each: Any, target: Any, weight: Any, ignored: int) -> Any:
     used = (target != ignored).to(each.dtype)
     if weight is None:
         return used
-    return used * weight.index_select(0, target.reshape(-1).clamp(0, weight.shape[0] - 1)).reshape(target.shape)
+    return used * weight.index_select(0, target.reshape(-1).clamp(0, weight.shape[0] - 1)).reshape(
+        target.shape
+    )
 
 
 # ------------------------------------------------------------------ indexing

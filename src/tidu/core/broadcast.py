@@ -45,7 +45,9 @@ def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
     return input.reshape(shape)
 
 
-sum_to_op = shaped_op("sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1")
+sum_to_op = shaped_op(
+    "sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1"
+)
 sum_to_op.op.out_arg = False  # type: ignore[attr-defined]
 
 

@@ -168,7 +168,9 @@ def _check_cotangents(node: Node, g: Any, edges: Sequence[Any], cots: Sequence[A
         wrong = _wrong(a)
         if wrong is None:
             continue
-        error = RuntimeError(f"Function '{node.name()}' returned {_kind(a, wrong)} values in its {k}th output.")
+        error = RuntimeError(
+            f"Function '{node.name()}' returned {_kind(a, wrong)} values in its {k}th output."
+        )
         error.add_note(f"  note: {_places(a, wrong)}; the cotangent that it was given: {_summary(g)}.")
         _show_forward(node, error)
         raise error
@@ -212,13 +214,17 @@ def check_results(node: Any, outs: Sequence[Tensor]) -> None:
             continue
         error = RuntimeError(f"Function '{node.name()}' made {_kind(a, wrong)} values in its {k}th result.")
         given = [v for s in node.saved or () for v in (s if isinstance(s, list) else [s])]
-        error.add_note(f"  note: {_places(a, wrong)}; made of: {_summary(given)}; called at\n{''.join(here())}")
+        error.add_note(
+            f"  note: {_places(a, wrong)}; made of: {_summary(given)}; called at\n{''.join(here())}"
+        )
         raise error
 
 
 # ------------------------------------------------------------------ who wrote
 
-_writes: dict[int, tuple[Any, dict[int, list[str]]]] = {}  # id of a version cell -> it, and where it was moved
+_writes: dict[
+    int, tuple[Any, dict[int, list[str]]]
+] = {}  # id of a version cell -> it, and where it was moved
 
 
 def here() -> list[str]:
@@ -283,5 +289,7 @@ def _show_forward(node: Node, error: BaseException) -> None:
             if lines is None
             else f"Traceback of forward call that induced the previous calculation:\n{''.join(lines)}"
         )
-        warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. {told}", UserWarning, stacklevel=4)
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. {told}", UserWarning, stacklevel=4
+        )
         parent = parent.metadata.get("parent_")

@@ -221,7 +221,9 @@ class ElementwiseOp(Op):
     def check_same_out(self, args: Sequence[Any], out: Tensor) -> None:
         """Raise for an out= of another dtype."""
         given = [args[i] for i in self.positions]
-        self.refuse_recorded_out(out, any([x.__class__ is Tensor and live_node(x) is not None for x in given]))
+        self.refuse_recorded_out(
+            out, any([x.__class__ is Tensor and live_node(x) is not None for x in given])
+        )
         want = result_type(given)
         if out.dtype is not want:
             raise RuntimeError(f"Found dtype {out.dtype.legacy} but expected {want.legacy}")
@@ -272,7 +274,9 @@ class ElementwiseOp(Op):
                 if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
                 if x is REQUIRED:
-                    raise missing(self.public, [self.params[k] for k in self.positions if args[k] is REQUIRED])
+                    raise missing(
+                        self.public, [self.params[k] for k in self.positions if args[k] is REQUIRED]
+                    )
                 if self.numbers is True and len(self.params) == 2 == len(self.positions):
                     raise invalid_combination(
                         self.public, args, *(f"(Tensor input, {kind} {self.params[1]}, *, Tensor out = None)"

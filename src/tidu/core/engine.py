@@ -47,19 +47,28 @@ class Run:
     )  # fmt: skip
 
     def __init__(
-        self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool, raw: bool | None = None
+        self,
+        keep: bool,
+        create_graph: bool,
+        targets: Sequence[Any] | None,
+        accumulate: bool,
+        raw: bool | None = None,
     ) -> None:
         self.keep = keep
         self.create_graph = create_graph
         self.raw = not create_graph if raw is None else raw
         self.reached: set[Any] | None = None
-        self.grads: dict[Any, Any] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
+        self.grads: dict[
+            Any, Any
+        ] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
         self.owned: set[Any] = set()  # edges whose sum the engine allocated
         self.pending: dict[Any, int] = {}  # leaf -> how many cotangents are still to come
         self.targets = None if targets is None else {_key(e) for e in targets if e is not None}
         self.captured: dict[Any, Any] = {}
         self.accumulate = accumulate
-        self.ways: dict[Node, Sequence[Any]] | None = None  # node on a way to a target -> its edges that lead there
+        self.ways: dict[Node, Sequence[Any]] | None = (
+            None  # node on a way to a target -> its edges that lead there
+        )
         self.watched: set[Node] = set()  # nodes with an output that is a target
 
     # ---------------------------------------------------------------- the pass
@@ -69,7 +78,9 @@ class Run:
         edge = g = None
         order = self.collect([edge for edge, _ in roots])
         self.order = order
-        if self.targets is not None and self.pending.keys() != self.targets:  # else every way leads to a target
+        if (
+            self.targets is not None and self.pending.keys() != self.targets
+        ):  # else every way leads to a target
             self.restrict(order, self.targets)
         for edge, g in roots:
             self.add(edge, g)
@@ -80,7 +91,11 @@ class Run:
         del roots, edge, g  # type: ignore[misc]
         was = set_record(self.create_graph)
         overriding = state.torch_function, state.function_modes, state.face_modes
-        state.torch_function, state.function_modes, state.face_modes = False, (), ()  # subclasses are plain tensors here
+        state.torch_function, state.function_modes, state.face_modes = (
+            False,
+            (),
+            (),
+        )  # subclasses are plain tensors here
         outer, _running.run = _running.run, self
         try:
             self.walk(order)
@@ -197,7 +212,9 @@ class Run:
             if e is not None and e.EDGE == LEAF:
                 self.leaf_seen(e)
 
-    def unwanted(self, edges: Sequence[Any], wanted: Sequence[Any], ready: list[Any] | None) -> list[Any] | None:
+    def unwanted(
+        self, edges: Sequence[Any], wanted: Sequence[Any], ready: list[Any] | None
+    ) -> list[Any] | None:
         for e, w in zip(edges, wanted, strict=True):
             if e is not None and w is None and e.EDGE == LEAF:
                 self.pending[e] -= 1

@@ -163,7 +163,11 @@ def make_dual(primal: Any, tangent: Any, level: int) -> Any:
 
 def check_sizes(primal: Any, tangent: Any) -> None:
     """Raise where a tangent is not of its primal's shape."""
-    if isinstance(primal, Tensor) and isinstance(tangent, Tensor) and tuple(primal.shape) != tuple(tangent.shape):
+    if (
+        isinstance(primal, Tensor)
+        and isinstance(tangent, Tensor)
+        and tuple(primal.shape) != tuple(tangent.shape)
+    ):
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
             f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
@@ -392,7 +396,9 @@ def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: 
                 pairs.append((edge_of(d), t.conj() if t.dtype.is_complex else t))
         if not pairs:
             return None
-        result = run_backward(pairs, keep=False, create_graph=True, targets=[c for _, c in cots], accumulate=False)
+        result = run_backward(
+            pairs, keep=False, create_graph=True, targets=[c for _, c in cots], accumulate=False
+        )
     finally:
         set_record(was)
     made: list[Any] = [None] * len(outs)

@@ -39,7 +39,9 @@ class Hooks:
         self.tensor_pre: OrderedDict[int, Any] = OrderedDict()  # id -> (output number, hook)
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
-        self.captures: dict[int, Any] = {}  # output number -> weak reference to the tensor that retains its grad
+        self.captures: dict[
+            int, Any
+        ] = {}  # output number -> weak reference to the tensor that retains its grad
 
 
 class OutputEdge:

@@ -27,7 +27,12 @@ class Named(tuple):
 def return_type(name: str, *fields: str) -> Any:
     """The result type of this name: made once, with its fields as properties."""
     if name not in TYPES:
-        body: dict[str, Any] = {"__slots__": (), "fields": fields, "n_fields": len(fields), "n_sequence_fields": len(fields)}
+        body: dict[str, Any] = {
+            "__slots__": (),
+            "fields": fields,
+            "n_fields": len(fields),
+            "n_sequence_fields": len(fields),
+        }
         for i, f in enumerate(fields):
             body[f] = property(lambda self, i=i: self[i])  # type: ignore[misc]
         TYPES[name] = type(name, (Named,), body)

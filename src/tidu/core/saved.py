@@ -33,7 +33,9 @@ def names(node: Node) -> list[str]:
     op = node.op
     shown = [shown_name(op, source) for source in getattr(op, "sources", ())]
     if {"self", "result"} & set(shown) or hasattr(op, "ufunc") or getattr(op, "name", "") in _SIZELESS:
-        shown = [name for name in shown if not name.endswith("_sym_sizes")]  # rules use sizes where PyTorch's do not
+        shown = [
+            name for name in shown if not name.endswith("_sym_sizes")
+        ]  # rules use sizes where PyTorch's do not
     return [prefix + name for prefix in ("_saved_", "_raw_saved_") for name in shown]
 
 
@@ -48,7 +50,9 @@ def look_up(node: Node, attribute: str) -> Any:
     if name == "exponent" and getattr(op, "name", "") == "square":  # the power 2, written by itself
         return 2
     for k, source in enumerate(getattr(op, "sources", ())):
-        if shown_name(op, source) == name or (name == "exponent" and source == "other" and op.name.startswith("pow")):
+        if shown_name(op, source) == name or (
+            name == "exponent" and source == "other" and op.name.startswith("pow")
+        ):
             return SavedTensor(node, k, source) if raw else value(node, k, source)
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
 
@@ -122,7 +126,9 @@ class SavedTensor:
         if hasattr(node, "saved"):
             output = next((o for k, _, _, o in node.versions if k == self.k), None)
             node.saved[self.k] = Packed(t, edge if output is None else (output,), (pack, unpack))
-            node.versions = [(k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions]
+            node.versions = [
+                (k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions
+            ]
         else:
             _run_unpacked(node, self.source, Packed(t, edge, (pack, unpack)))
 
@@ -141,7 +147,9 @@ def _run_unpacked(node: Any, source: str, packed: Packed) -> None:
     """Let a node of a hot path, which keeps its values in slots, fill one just before it runs."""
     slot = "out" if source == "out" else "x" if source == node.op.params[0] else "y"
     apply = node.apply
-    setattr(node, slot, tensor_of(np.empty(0)) if slot != "out" else np.empty(0))  # the value is the hook's now
+    setattr(
+        node, slot, tensor_of(np.empty(0)) if slot != "out" else np.empty(0)
+    )  # the value is the hook's now
 
     def unpacked(g: Any, edges: Any, raw: bool) -> Any:
         t = packed.value(raw)

@@ -21,6 +21,8 @@ from .parameters import REQUIRED, parameters_of
 from .tensor import Tensor
 
 _slot: Any = Tensor.__dict__["_a"]
+
+
 class _Face(dict[str, Callable[..., Any]]):
     """Functions by name; one that is not there yet is imported."""
 
@@ -211,7 +213,12 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
 
 
 def call_overridden(
-    func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any, plain: bool = False, python: str = ""
+    func: Callable[..., Any],
+    relevant: Iterable[Any],
+    args: Any,
+    kwargs: Any,
+    plain: bool = False,
+    python: str = "",
 ) -> Any:
     """Call `func` by the modes and classes that override it; TypeError if none of them will. With `plain` tensors that
     override nothing are among the types too; `python` is the name of a function that PyTorch has in Python, whose error

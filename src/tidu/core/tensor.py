@@ -214,7 +214,11 @@ class Tensor(metaclass=Shown):
         if self._extra is not None and self._extra.backward_hooks is not None:
             return self._extra.backward_hooks
         hooks = getattr(self.grad_fn, "_hooks", None)
-        return None if hooks is None else {k: fn for k, (nr, fn) in hooks.tensor_pre.items() if nr == self.output_nr} or None
+        return (
+            None
+            if hooks is None
+            else {k: fn for k, (nr, fn) in hooks.tensor_pre.items() if nr == self.output_nr} or None
+        )
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode."""
@@ -262,9 +266,13 @@ def set_requires_grad(t: Tensor, on: bool, method: bool = False) -> None:
             "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
         )
     if on and t.dtype.category < dtypes.FLOATING:
-        raise RuntimeError(f"only Tensors of floating point {'' if method else 'and complex '}dtype can require gradients")
+        raise RuntimeError(
+            f"only Tensors of floating point {'' if method else 'and complex '}dtype can require gradients"
+        )
     if on and type(t._v) is Inference and not state.inference:
-        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        raise RuntimeError(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
     t._node = True if on else None
 
 

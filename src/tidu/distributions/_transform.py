@@ -265,7 +265,9 @@ class IndependentTransform(Transform):
     """A map whose last batch dimensions count as one value. Source:
     torch.distributions.transforms.IndependentTransform."""
 
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -273,7 +275,9 @@ class IndependentTransform(Transform):
     def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
-        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size)
+        return IndependentTransform(
+            self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size
+        )
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:  # type: ignore[override]
@@ -360,4 +364,3 @@ class ReshapeTransform(Transform):
 
     def inverse_shape(self, shape: Any) -> Any:
         return self._swap(shape, self.out_shape, self.in_shape)
-

@@ -69,7 +69,9 @@ def is_dependent(constraint: Any) -> bool:
 class _DependentProperty(property, _Dependent):
     """A property of distributions that is a constraint; of the class itself it stands for a dependent one."""
 
-    def __init__(self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+    def __init__(
+        self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> None:
         property.__init__(self, fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
@@ -150,12 +152,14 @@ class _IntegerInterval(_Bounds):
 
 class _IntegerLessThan(_Below):
     is_discrete = True
+
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_Above):
     is_discrete = True
+
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
 

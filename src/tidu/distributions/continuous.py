@@ -16,7 +16,17 @@ from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import _standard_normal, broadcast_all
 
-__all__ = ["Cauchy", "Chi2", "Exponential", "FisherSnedecor", "Gamma", "Laplace", "Normal", "StudentT", "Uniform"]
+__all__ = [
+    "Cauchy",
+    "Chi2",
+    "Exponential",
+    "FisherSnedecor",
+    "Gamma",
+    "Laplace",
+    "Normal",
+    "StudentT",
+    "Uniform",
+]
 
 
 def batch_of(first: Any, *given: Any) -> Any:
@@ -68,7 +78,9 @@ class Normal(ExponentialFamily):
     def log_prob(self, value: Any) -> Any:
         self._checked(value)
         return (
-            -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+            -((value - self.loc) ** 2) / (2 * self.scale**2)
+            - self.scale.log()
+            - math.log(math.sqrt(2 * math.pi))
         )
 
     def cdf(self, value: Any) -> Any:
@@ -214,7 +226,9 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low)
+        return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (
+            self.high - self.low
+        )
 
     def log_prob(self, value: Any) -> Any:
         self._checked(value)

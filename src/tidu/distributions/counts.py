@@ -195,5 +195,3 @@ class Multinomial(Distribution):
         support = self._binomial.enumerate_support(expand=False)[1:]
         weights = self._binomial.log_prob(support).exp() * (support + 1).lgamma()
         return n * cat_entropy - (n + 1).lgamma() + weights.sum((0, -1))
-
-

@@ -132,7 +132,9 @@ def _beta(p: Any, q: Any) -> Any:
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
-        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
     each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return (p.total_count * each).masked_fill(p.total_count > q.total_count, math.inf)
 

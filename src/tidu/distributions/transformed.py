@@ -50,7 +50,9 @@ class LogNormal(_OfBase):
     has_rsample = True  # type: ignore[assignment]
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args
+        )
 
     @property
     def mean(self) -> Any:
@@ -78,7 +80,9 @@ class _Half(_OfBase):
     kind: Any
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(self.kind(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(
+            self.kind(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     @property
     def mode(self) -> Any:
@@ -207,7 +211,10 @@ class Weibull(_Own):
 
     def _make(self) -> tuple[Any, list[Any]]:
         self.concentration_reciprocal = self.concentration.reciprocal()
-        maps = [PowerTransform(exponent=self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
+        maps = [
+            PowerTransform(exponent=self.concentration_reciprocal),
+            AffineTransform(loc=0, scale=self.scale),
+        ]
         return Exponential(ones_like(self.scale), validate_args=False), maps
 
     @property
@@ -240,7 +247,10 @@ class Pareto(_Own):
         super().__init__(base, maps, validate_args=validate_args)
 
     def _make(self, validate_args: bool | None = False) -> tuple[Any, list[Any]]:
-        return Exponential(self.alpha, validate_args=validate_args), [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
+        return Exponential(self.alpha, validate_args=validate_args), [
+            ExpTransform(),
+            AffineTransform(loc=0, scale=self.scale),
+        ]
 
     @property
     def mean(self) -> Any:

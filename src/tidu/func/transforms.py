@@ -162,7 +162,8 @@ def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], crea
                 c_v.append(c)
         got = pull_back(o_v, [i.value if _is_batched(i, level) else i for i in ins], c_v, create_graph)
         return [
-            wrap(g, level) if g is not None and _is_batched(i, level) else g for g, i in zip(got, ins, strict=True)
+            wrap(g, level) if g is not None and _is_batched(i, level) else g
+            for g, i in zip(got, ins, strict=True)
         ]
     if top is not None and not isinstance(top, Batched):
         return top.pull_back(outs, ins, cots, functools.partial(pull_back, create_graph=create_graph))  # type: ignore
@@ -287,7 +288,9 @@ def _as_pairs(tree: Any, what: str) -> tuple[list[Any], Any]:
     leaves, spec = tree_flatten(tree)
     for x in leaves:
         if not isinstance(x, Tensor):
-            raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}"
+            )
     return leaves, spec
 
 
@@ -315,7 +318,9 @@ def grad_and_value(
                     )
                 out, aux = out
             if not isinstance(out, Tensor):
-                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}")
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}"
+                )
             if out.ndim != 0:
                 raise RuntimeError(
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
@@ -333,7 +338,9 @@ def grad_and_value(
     return wrapped
 
 
-def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the gradient of a scalar function with respect to its arguments `argnums`.
 
     >>> import tidu as torch

@@ -39,7 +39,9 @@ def vmap(
     tensor([3., 3.])
     """
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -262,5 +264,3 @@ def _in_chunks(
         for column, d in zip(map(list, zip(*parts, strict=True)), flat_dims, strict=True)
     ]
     return tree_unflatten(made, spec)  # type: ignore[arg-type]
-
-

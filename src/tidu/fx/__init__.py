@@ -13,9 +13,7 @@ def wrap(fn_or_name: Any) -> Any:
     """The function or name itself: it tells a tracer to leave a function whole, and there is no tracer. Source:
     torch.fx.wrap."""
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError(
-            "Unsupported type for global function! Must be either a callable or string name"
-        )
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
     return fn_or_name
 
 
@@ -57,4 +55,6 @@ class Tracer:
 
 def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
     """Raises NotImplementedError: there is no symbolic tracing. Source: torch.fx.symbolic_trace."""
-    raise NotImplementedError("torch.fx.symbolic_trace: tidu runs programs and does not trace them into graphs")
+    raise NotImplementedError(
+        "torch.fx.symbolic_trace: tidu runs programs and does not trace them into graphs"
+    )

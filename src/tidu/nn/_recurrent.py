@@ -77,7 +77,9 @@ class LayerOp(Op):
         return type(self.node_name, (LayerNode,), {"__slots__": (), "op": self})
 
 
-def _grads(backward: Callable[..., Any], mode: str, gs: Any, values: Sequence[Any], made: Any, needs: Any) -> Any:
+def _grads(
+    backward: Callable[..., Any], mode: str, gs: Any, values: Sequence[Any], made: Any, needs: Any
+) -> Any:
     """The cotangents of the inputs `values`: by arrays for numbers, by elementary ops for tensors."""
     if not any(isinstance(v, Tensor) for v in (*gs, *values)):
         got = backward(*gs, (*values, *made), needs)

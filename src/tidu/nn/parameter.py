@@ -109,7 +109,8 @@ class _Uninitialized:
     @property
     def shape(self) -> Any:
         raise RuntimeError(
-            self._words + "This error usually happens in `load_state_dict` when trying to load an uninitialized "
+            self._words
+            + "This error usually happens in `load_state_dict` when trying to load an uninitialized "
             "parameter into an initialized one. Call `forward` to initialize the parameters before accessing their "
             "attributes."
         )

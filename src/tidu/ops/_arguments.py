@@ -57,7 +57,9 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
                 return call(*args, **kw)
             better = refusal(name, method, args, kw)
             if better is None:
-                if any(isinstance(v, np.generic) for v in (*args, *kw.values())):  # NumPy's numbers are as good
+                if any(
+                    isinstance(v, np.generic) for v in (*args, *kw.values())
+                ):  # NumPy's numbers are as good
                     return fn(*map(_plain, args), **{k: _plain(v) for k, v in kw.items()})
                 raise
             again = older(fn, name, args, kw)
@@ -175,7 +177,9 @@ def problem(name: str, parameters: Sequence[Parameter], args: tuple[Any, ...], k
             return f"{name}() got multiple values for argument '{p.name}'"
         if not by_place and p.name not in kw:
             if p.required:
-                lacking = [q.name for q in parameters[i:] if q.required and not q.by_name and q.name not in kw]
+                lacking = [
+                    q.name for q in parameters[i:] if q.required and not q.by_name and q.name not in kw
+                ]
                 return str(missing(name, lacking))
             continue
         value = args[i] if by_place else kw[p.name]

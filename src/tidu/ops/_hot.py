@@ -22,7 +22,7 @@ from ..core.node import Node, freed, modified, next_seq
 from ..core.op import check_savable
 from ..core.tensor import Tensor, live_node, new, tensor_of
 
-ndarray = np.ndarray
+ndarray, generic = np.ndarray, np.generic
 
 
 def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,6 +147,9 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
             or (record is not True and record is not False)
         ):
             return general((input, *args), out)
+        for v in args:
+            if isinstance(v, generic):  # beside arrays NumPy's numbers would widen the result
+                return quick(input, *[v.item() if isinstance(v, generic) else v for v in args])
         r = blocked(forward, a, *args) if elementwise and a.size > BIG else forward(a, *args)
         e = input._node if input._view is None else live_node(input)
         t = new(Tensor)

@@ -200,7 +200,11 @@ def pair_loss(
 
     def pull_y(g: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
         g = spread(g, reduction, size(input, target))
-        p = part(partial_y, input, target, *args) if callable(partial_y) else -part(partial_x, input, target, *args)
+        p = (
+            part(partial_y, input, target, *args)
+            if callable(partial_y)
+            else -part(partial_x, input, target, *args)
+        )
         return sum_to(product(g, p), tuple(target.shape))
 
     def push_x(t: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:

@@ -172,7 +172,9 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
     if out and min(out) < 0:
         if fn == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
-        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}")
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}"
+        )
     return tuple(out)
 
 

@@ -62,16 +62,22 @@ def noded(
             rules.__signature__ = Signature(
                 [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in ("g", "needs", *own)]
             )
-        op = Op(node.removesuffix("0"), forward, rules, tensors=places, node=node, out_arg=False, register=False)
+        op = Op(
+            node.removesuffix("0"), forward, rules, tensors=places, node=node, out_arg=False, register=False
+        )
         call = op.call
         return call
 
     @wraps(formula)
     def rule(*values: Any) -> Any:
         for v in values:
-            if v.__class__ is not Tensor and isinstance(v, Tensor):  # of a transform, which sees into the formula
+            if v.__class__ is not Tensor and isinstance(
+                v, Tensor
+            ):  # of a transform, which sees into the formula
                 return formula(*values)
-        return (call or prepare())(*values) if isinstance(values[0], Tensor) else (numbers or formula)(*values)
+        return (
+            (call or prepare())(*values) if isinstance(values[0], Tensor) else (numbers or formula)(*values)
+        )
 
     rule.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names]
@@ -97,8 +103,12 @@ def _derivative(formula: Callable[..., Any], places: Sequence[int]) -> Callable[
                 return [None] * len(needs)
             edges = [edge_of(t) for t in inputs]
             got = run_backward(
-                [(edge_of(out), tensor_of(g) if numbers else g)], keep=True, create_graph=not numbers, targets=edges,
-                accumulate=False, raw_values=None if numbers or g.__class__ is Tensor else False,
+                [(edge_of(out), tensor_of(g) if numbers else g)],
+                keep=True,
+                create_graph=not numbers,
+                targets=edges,
+                accumulate=False,
+                raw_values=None if numbers or g.__class__ is Tensor else False,
             )
             cots = iter([captured_for(got, e) for e in edges])
         finally:

@@ -484,7 +484,9 @@ def _glu_push(t: Any, input: Any, dim: int) -> Any:
     return ta * s + tb * a * (1 - s) * s
 
 
-_glu = Op("glu", _glu_forward, {"input": noded("GluBackwardBackward0", _glu_rule, "g input")}, {"input": _glu_push}).call
+_glu = Op(
+    "glu", _glu_forward, {"input": noded("GluBackwardBackward0", _glu_rule, "g input")}, {"input": _glu_push}
+).call
 
 
 def glu(input: Value, dim: int = -1) -> Value:
@@ -579,7 +581,10 @@ def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 hardshrink = hot(
     elementwise(
-        "hardshrink", _hardshrink, {"input": _recorded("Hardshrink", _within)}, policy=refuse("bic", "hardshrink_cpu")
+        "hardshrink",
+        _hardshrink,
+        {"input": _recorded("Hardshrink", _within)},
+        policy=refuse("bic", "hardshrink_cpu"),
     )
 )
 
@@ -598,7 +603,10 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 softshrink = hot(
     elementwise(
-        "softshrink", _softshrink, {"input": _recorded("Softshrink", _within)}, policy=refuse("bic", "softshrink_check")
+        "softshrink",
+        _softshrink,
+        {"input": _recorded("Softshrink", _within)},
+        policy=refuse("bic", "softshrink_check"),
     )
 )
 

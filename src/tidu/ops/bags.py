@@ -35,7 +35,9 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
             )
     if weight.dtype.kind not in "fV":
         what = dtypes.from_numpy(weight.dtype).legacy
-        shown = f"CPU{what}Type" if what in ("Bool", "ComplexFloat", "ComplexDouble") else f"torch.{what}Tensor"
+        shown = (
+            f"CPU{what}Type" if what in ("Bool", "ComplexFloat", "ComplexDouble") else f"torch.{what}Tensor"
+        )
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
             f"Float, Double; but got {shown} instead (while checking arguments for embedding_bag)"

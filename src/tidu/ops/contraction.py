@@ -54,7 +54,9 @@ def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
             elif 0 <= s < 52:
                 out += ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")[s]
             else:
-                raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+                raise ValueError(
+                    "einsum(): subscript in subscript list is not within the valid range [0, 52)"
+                )
         return out
 
     operands = list(args[0 : len(args) - len(args) % 2 : 2])
@@ -214,8 +216,12 @@ def _pair(x: Any, y: Any, summed: list[int]) -> Any:
         return k
 
     shape = [x.shape[d] if x.shape[d] != 1 else y.shape[d] for d in both + left] + [y.shape[d] for d in right]
-    p = reshape(permute(x, (*both, *left, *inner, *right, *rest)), (size(x, both), size(x, left), size(x, inner)))
-    q = reshape(permute(y, (*both, *inner, *right, *left, *rest)), (size(y, both), size(y, inner), size(y, right)))
+    p = reshape(
+        permute(x, (*both, *left, *inner, *right, *rest)), (size(x, both), size(x, left), size(x, inner))
+    )
+    q = reshape(
+        permute(y, (*both, *inner, *right, *left, *rest)), (size(y, both), size(y, inner), size(y, right))
+    )
     r = reshape(bmm(p, q), (*shape, *[1] * len(summed)))
     place = both + left + right + inner + rest
     return permute(r, tuple(place.index(d) for d in range(n)))
@@ -308,4 +314,6 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 def _tensors(name: str, input: Any, other: Any) -> None:
     for position, (word, x) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type(x).__name__}")
+            raise TypeError(
+                f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type(x).__name__}"
+            )

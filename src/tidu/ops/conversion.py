@@ -155,7 +155,9 @@ def set_property_data(self: Any, value: Any) -> None:
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     a = raw(value)
     if self.requires_grad and dtypes.from_numpy(a.dtype).category < dtypes.FLOATING:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
     self._a = a
 
 
@@ -222,7 +224,11 @@ def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, 
         d = kw.pop("tensor").dtype
     else:
         where = rest.pop(0) if rest else kw.pop("device", None)
-        d = rest.pop(0) if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))) else kw.pop("dtype", None)
+        d = (
+            rest.pop(0)
+            if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type)))
+            else kw.pop("dtype", None)
+        )
     if d is not None and not isinstance(d, Dtype) and d not in (float, int, bool, complex):
         raise _bad_to(args, given)
     non_blocking = rest.pop(0) if rest else kw.pop("non_blocking", False)
@@ -302,7 +308,9 @@ _BY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
 def type_as(self: Any, other: Any) -> Any:
     """The tensor in the dtype of another. Source: torch.Tensor.type_as."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        raise TypeError(
+            f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
+        )
     return convert(self, other.dtype)
 
 

@@ -303,7 +303,8 @@ def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: In
     if differ and (input.dtype.is_complex or input.dtype in (dtypes.float32, dtypes.bfloat16)):
         raise RuntimeError(
             f"Input type ({type_word(input.dtype)}) and weight type ({type_word(weight.dtype)}) should be the same"
-            + " or input should be a MKLDNN tensor and weight is a dense tensor" * (not input.dtype.is_complex)
+            + " or input should be a MKLDNN tensor and weight is a dense tensor"
+            * (not input.dtype.is_complex)
         )
     if transposed:
         word = f"slow_conv_transpose{max(n, 2)}d_out_cpu"

@@ -52,7 +52,9 @@ def tensor(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "tensor")
     if requires_grad.__class__ is not bool and requires_grad is not None:
-        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+        raise TypeError(
+            f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}"
+        )
     return made(_copied(data, dtype, 3), requires_grad)
 
 
@@ -131,7 +133,12 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """`obj` as a tensor: shared memory where possible, a copy where asked for. Source: torch.asarray.
 

@@ -64,13 +64,14 @@ def _shared(name: str, ufunc: Any, node: str | None = None, ties: Any = _ties) -
         name,
         _extreme(ufunc),
         vjp={
-            "input": lambda g, input, out, input_shape, dim, keepdim: expand_back(g, input_shape, dim, keepdim)
-            * ties(input, out, dim, keepdim)
+            "input": lambda g, input, out, input_shape, dim, keepdim: (
+                expand_back(g, input_shape, dim, keepdim) * ties(input, out, dim, keepdim)
+            )
         },
         jvp={
-            "input": lambda t, input, out, dim, keepdim: sum_op(t * ties(input, out, dim, keepdim), dim, keepdim)
-            if dim
-            else t
+            "input": lambda t, input, out, dim, keepdim: (
+                sum_op(t * ties(input, out, dim, keepdim), dim, keepdim) if dim else t
+            )
         },
         node=node,
         out_arg=False,
@@ -87,9 +88,7 @@ def _refuse_complex(x: Any, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.legacy}'")
 
 
-_SPECIFY = (
-    "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-)
+_SPECIFY = "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
 
 
 def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
@@ -123,11 +122,15 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
 
 _aminmax = Op(
     "aminmax",
-    lambda input, dim, keepdim: (_extreme(np.minimum)(input, dim, keepdim), _extreme(np.maximum)(input, dim, keepdim)),
+    lambda input, dim, keepdim: (
+        _extreme(np.minimum)(input, dim, keepdim),
+        _extreme(np.maximum)(input, dim, keepdim),
+    ),
     vjp={
-        "input": lambda g0, g1, input, out0, out1, input_shape, dim, keepdim: expand_back(g0, input_shape, dim, keepdim)
-        * _ties(input, out0, dim, keepdim)
-        + expand_back(g1, input_shape, dim, keepdim) * _ties(input, out1, dim, keepdim)
+        "input": lambda g0, g1, input, out0, out1, input_shape, dim, keepdim: (
+            expand_back(g0, input_shape, dim, keepdim) * _ties(input, out0, dim, keepdim)
+            + expand_back(g1, input_shape, dim, keepdim) * _ties(input, out1, dim, keepdim)
+        )
     },
     jvp={
         "input": lambda t, input, out0, out1, dim, keepdim: tuple(
@@ -190,7 +193,9 @@ def value_backward(g: Any, shape: Ints, dim: int, indices: Any, keepdim: bool) -
     if not shape:
         return g
     dims = (dim,)
-    return gather_adjoint(restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim))
+    return gather_adjoint(
+        restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim)
+    )
 
 
 def value_forward(t: Any, dim: int, indices: Any, keepdim: bool) -> Any:
@@ -208,7 +213,9 @@ def picked(name: str, forward: Any, node: str, result: Any) -> Op:
         name,
         forward,
         vjp={
-            "input": lambda g0, input_shape, dim, out1, keepdim: value_backward(g0, input_shape, dim, out1, keepdim)
+            "input": lambda g0, input_shape, dim, out1, keepdim: value_backward(
+                g0, input_shape, dim, out1, keepdim
+            )
         },
         jvp={"input": lambda t, dim, out1, keepdim: (value_forward(t, dim, out1, keepdim), None)},
         outputs=2,
@@ -329,13 +336,21 @@ _all, _any = Op("all", _truth(np.logical_and), out_arg=False), Op("any", _truth(
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are true, over all or over some dimensions. Source: torch.all."""
     r = _all.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return r if out is None else into("all", out, r, exact="all only supports bool tensor for result, got: {out_word}")
+    return (
+        r
+        if out is None
+        else into("all", out, r, exact="all only supports bool tensor for result, got: {out_word}")
+    )
 
 
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is true, over all or over some dimensions. Source: torch.any."""
     r = _any.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return r if out is None else into("any", out, r, exact="any only supports bool tensor for result, got: {out_word}")
+    return (
+        r
+        if out is None
+        else into("any", out, r, exact="any only supports bool tensor for result, got: {out_word}")
+    )
 
 
 def _truth_dims(dim: Any, ndim: int) -> Ints:
@@ -352,5 +367,3 @@ _count = Op(
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero, among all or over some dimensions. Source: torch.count_nonzero."""
     return _count.call(input, normalize_dims(dim, input.ndim) if input.ndim else ())
-
-

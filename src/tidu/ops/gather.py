@@ -251,7 +251,9 @@ def _check_scatter_0d(shape: Ints, dim: int, index: Ints, src: Ints | None) -> N
     try:
         _check_scatter(shape or (1,), dim, index or (1,), None if src is None else src or (1,))
     except RuntimeError as e:
-        shown = f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
+        shown = (
+            f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
+        )
         if src is None or "apart from" not in str(e):
             raise
         raise RuntimeError(f"{shown} and to be no larger size than src {list(src)}") from None

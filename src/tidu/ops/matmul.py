@@ -466,9 +466,7 @@ def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     _check_expands(input, (size_at(b1, 1), size_at(b2, 2)))
     if batch1.ndim == 3 == batch2.ndim:
         if b1[0] != b2[0]:
-            raise RuntimeError(
-                f"batch1 and batch2 must have same number of batches, got {b1[0]} and {b2[0]}"
-            )
+            raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {b1[0]} and {b2[0]}")
         if b1[2] != b2[1]:
             raise RuntimeError(f"Incompatible matrix sizes for bmm ({b1[1]}x{b1[2]} and {b2[1]}x{b2[2]})")
         for name, other in (("self", input), ("mat1", batch1)) if b1[0] else ():
@@ -548,5 +546,3 @@ def multi_dot(tensors: list[Any]) -> Any:
         return mats[i] if i == j else mm(take(i, cut[i][j]), take(cut[i][j] + 1, j))
 
     return take(0, n - 1).view((*first.shape[: first.ndim - 1], *last.shape[1:]))
-
-

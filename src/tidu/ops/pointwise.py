@@ -107,9 +107,7 @@ _sigmoid_backward.op.jvp = {  # type: ignore[attr-defined]
     "grad_output": lambda t, result: t * (1 - result) * result,
     "result": lambda t, grad_output, result: t * grad_output * (1 - 2 * result) + 0.0,
 }
-sigmoid = unary(
-    "sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, _sigmoid_numbers)
-)
+sigmoid = unary("sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, _sigmoid_numbers))
 # A formula, whose two terms make +0 of the derivative of a tangent that is 0.
 sigmoid.op.jvp = {"input": lambda t, out: t * (1 - out) * out}  # type: ignore[attr-defined]
 

@@ -239,7 +239,9 @@ def _assign(self: Any, fn: str, values: Any) -> Any:
 
 def _check_no_grad(self: Any, fn: str) -> None:
     if self.requires_grad:
-        raise RuntimeError(f"Can't call {fn}() on Variable that requires grad. Use var.detach().{fn}() instead.")
+        raise RuntimeError(
+            f"Can't call {fn}() on Variable that requires grad. Use var.detach().{fn}() instead."
+        )
 
 
 def apply_(self: Any, callable: Any) -> Any:

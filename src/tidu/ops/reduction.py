@@ -322,14 +322,26 @@ def _spread(
 
 
 def var(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
+    input: Any,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+    out: Any = None,
 ) -> Any:
     """The variance, sum |x - mean|^2 / max(n - correction, 0); correction is 1. Source: torch.var."""
     return _spread(_var, "var", input, dim, unbiased, correction, keepdim, out)
 
 
 def std(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
+    input: Any,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+    out: Any = None,
 ) -> Any:
     """The standard deviation, the root of `var`. Source: torch.std."""
     return _spread(_std, "std", input, dim, unbiased, correction, keepdim, out)
@@ -346,10 +358,10 @@ _var_mean = Op(
         np.asarray(_mean_forward(input, dim, keepdim)),
     ),
     vjp={
-        "input": lambda g0, g1, input, input_shape, dim, correction, keepdim: _var_backward(
-            g0, input, input_shape, dim, correction, keepdim
+        "input": lambda g0, g1, input, input_shape, dim, correction, keepdim: (
+            _var_backward(g0, input, input_shape, dim, correction, keepdim)
+            + _mean_cotangent(g1, input_shape, dim, keepdim)
         )
-        + _mean_cotangent(g1, input_shape, dim, keepdim)
     },
     jvp={
         "input": lambda t, input, dim, correction, keepdim: (
@@ -367,10 +379,10 @@ _std_mean = Op(
         np.asarray(_mean_forward(input, dim, keepdim)),
     ),
     vjp={
-        "input": lambda g0, g1, input, out0, input_shape, dim, correction, keepdim: _std_backward(
-            g0, input, out0, input_shape, dim, correction, keepdim
+        "input": lambda g0, g1, input, out0, input_shape, dim, correction, keepdim: (
+            _std_backward(g0, input, out0, input_shape, dim, correction, keepdim)
+            + _mean_cotangent(g1, input_shape, dim, keepdim)
         )
-        + _mean_cotangent(g1, input_shape, dim, keepdim)
     },
     jvp={
         "input": lambda t, input, out0, dim, correction, keepdim: (
@@ -430,8 +442,10 @@ _logsumexp = Op(
     "logsumexp",
     _logsumexp_forward,
     vjp={
-        "input": lambda g, input, out, input_shape, dim, keepdim: expand_back(g, input_shape, dim, keepdim)
-        * conj(_exp(input, expand_back(out, input_shape, dim, keepdim)))
+        "input": lambda g, input, out, input_shape, dim, keepdim: (
+            expand_back(g, input_shape, dim, keepdim)
+            * conj(_exp(input, expand_back(out, input_shape, dim, keepdim)))
+        )
     },
     jvp={
         "input": lambda t, input, out, input_shape, dim, keepdim: _sum_dim(

@@ -23,7 +23,9 @@ def _window(
     check_place(device, pin_memory, layout)
     d = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn)
     if d.category < dtypes.FLOATING:
-        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(d.name, d.name)
+        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(
+            d.name, d.name
+        )
         raise RuntimeError(
             f"{fn} expects floating point dtypes, got: TensorOptions(dtype={name}, device=cpu, layout=Strided "
             "(default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))"

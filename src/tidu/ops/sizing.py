@@ -76,7 +76,8 @@ def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
 def say_dense() -> None:
     """Warn, once, that a tensor which the program takes for sparse is not."""
     warnings.warn(
-        "tidu has no sparse layouts: a tensor made of indices and values takes the memory of a dense one", stacklevel=4
+        "tidu has no sparse layouts: a tensor made of indices and values takes the memory of a dense one",
+        stacklevel=4,
     )
 
 

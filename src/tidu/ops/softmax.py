@@ -37,7 +37,10 @@ def _along(kernel: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _numbers(
-    kernel: Callable[..., Any], formula: Callable[..., Any], node: str, derivative: dict[str, Callable[..., Any]]
+    kernel: Callable[..., Any],
+    formula: Callable[..., Any],
+    node: str,
+    derivative: dict[str, Callable[..., Any]],
 ) -> Callable[..., Any]:
     def numbers(g: Any, out: Any, dim: int) -> Any:
         return kernel(g, out, dim) if g.ndim else g * 0
@@ -51,11 +54,14 @@ _softmax = hot(
         _along(rows.softmax, "softmax"),
         {
             "input": _numbers(
-                rows.softmax_backward, lambda g, out, dim: (g - sum(g * out, dim, True)) * out, "SoftmaxBackwardData",
+                rows.softmax_backward,
+                lambda g, out, dim: (g - sum(g * out, dim, True)) * out,
+                "SoftmaxBackwardData",
                 {
                     "grad_output": lambda g, out, dim: (g - sum(g * out, dim, True)) * out,
                     "out": lambda g, grad_output, out, dim: (
-                        g * (grad_output - sum(grad_output * out, dim, True)) - grad_output * sum(g * out, dim, True)
+                        g * (grad_output - sum(grad_output * out, dim, True))
+                        - grad_output * sum(g * out, dim, True)
                     ),
                 },
             )
@@ -69,7 +75,9 @@ _log_softmax = hot(
         _along(rows.log_softmax, "log_softmax"),
         {
             "input": _numbers(
-                rows.log_softmax_backward, lambda g, out, dim: g - exp(out) * sum(g, dim, True), "LogSoftmaxBackwardData",
+                rows.log_softmax_backward,
+                lambda g, out, dim: g - exp(out) * sum(g, dim, True),
+                "LogSoftmaxBackwardData",
                 {
                     "grad_output": lambda g, out, dim: g - sum(g * exp(out), dim, True),
                     "out": lambda g, grad_output, out, dim: -(g * exp(out)) * sum(grad_output, dim, True),

@@ -73,6 +73,7 @@ def ndtr(input: Any, *, out: Any = None) -> Any:
 
 # ------------------------------------------------------------------ gamma functions
 
+
 @widened
 def _lgamma(x: Any) -> Any:
     from scipy.special import gammaln

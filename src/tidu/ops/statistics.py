@@ -180,14 +180,26 @@ def _quantile(
 
 
 def quantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
 ) -> Any:
     """The q-th quantiles, over all elements or along a dimension. Source: torch.quantile."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False, out)
 
 
 def nanquantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
 ) -> Any:
     """The q-th quantiles of what is not NaN. Source: torch.nanquantile."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True, out)
@@ -267,7 +279,9 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
     return _sgn(x) * p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
 
 
-def _norm_cotangent(g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool) -> Any:
+def _norm_cotangent(
+    g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool
+) -> Any:
     if ord == 0:
         return None
     return expand_back(g, input_shape, dim, keepdim) * _norm_partial(input, out, ord, dim, keepdim)
@@ -354,7 +368,9 @@ def _dist_tangent(t: Any, input: Any, other: Any, out: Any, p: float) -> Any:
 
 _dist = Op(
     "dist",
-    lambda input, other, p: _vector_norm_forward(input - other, p, tuple(range(max(input.ndim, other.ndim))), False),
+    lambda input, other, p: _vector_norm_forward(
+        input - other, p, tuple(range(max(input.ndim, other.ndim))), False
+    ),
     vjp={
         "input": lambda g, input, other, out, p, input_shape: _sum_to(
             g * _dist_partial(input, other, out, p), input_shape
@@ -413,7 +429,9 @@ def _renorm_tangent(t: Any, input: Any, p: float, dim: int, maxnorm: float) -> A
 
 
 def vector_norm_value(x: Any, p: float, dims: Ints) -> Any:
-    return _vector_norm_forward(x, p, dims, True) if isinstance(x, np.ndarray) else vector_norm(x, p, dims, True)
+    return (
+        _vector_norm_forward(x, p, dims, True) if isinstance(x, np.ndarray) else vector_norm(x, p, dims, True)
+    )
 
 
 def _sum_value(x: Any, dims: Ints) -> Any:
@@ -462,7 +480,9 @@ def renorm_(self: Any, p: float, dim: int, maxnorm: float) -> Any:
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariance matrix of variables in rows and observations in columns. Source: torch.cov."""
     if input.ndim > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
     if input.dtype is dtypes.bool_:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     x = input.reshape((1, -1)) if input.ndim < 2 else input
@@ -472,11 +492,17 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         if weights is None:
             continue
         if weights.ndim > 1:
-            raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions")
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
+            )
         if kinds == 0 and (weights.dtype.category >= dtypes.FLOATING or weights.dtype is dtypes.bool_):
-            raise RuntimeError(f"cov(): expected fweights to have integral dtype but got fweights with {weights.dtype.legacy} dtype")
+            raise RuntimeError(
+                f"cov(): expected fweights to have integral dtype but got fweights with {weights.dtype.legacy} dtype"
+            )
         if kinds == 1 and not weights.dtype.is_floating_point:
-            raise RuntimeError(f"cov(): expected aweights to have floating point dtype but got aweights with {weights.dtype.legacy} dtype")
+            raise RuntimeError(
+                f"cov(): expected aweights to have floating point dtype but got aweights with {weights.dtype.legacy} dtype"
+            )
         if weights.numel() != n:
             raise RuntimeError(
                 f"cov(): expected {name} to have the same numel as there are observations in the input but got "
@@ -496,7 +522,11 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if float(free) <= 0:
         import warnings
 
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", UserWarning, stacklevel=2)  # noqa: E501
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning,
+            stacklevel=2,
+        )  # noqa: E501
         free = 0
     d = x - average.unsqueeze(1)
     right = (d if w is None else d * w).t()
@@ -507,7 +537,9 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 def corrcoef(input: Any) -> Any:
     """The matrix of correlation coefficients of variables in rows. Source: torch.corrcoef."""
     if input.ndim > 2:
-        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
     c = cov(input)
     if c.ndim == 0:
         return c / c
@@ -523,7 +555,9 @@ def corrcoef(input: Any) -> Any:
 # ------------------------------------------------------------------ differences and integrals
 
 
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
+def diff(
+    input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None
+) -> Any:
     """The n-th differences of neighbours along a dimension. Source: torch.diff."""
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
@@ -619,9 +653,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     for d, h in zip(dims, spacings, strict=True):
         n = input.shape[d]
         if n < edge_order + 1:
-            raise RuntimeError(
-                "torch.gradient expected each dimension size to be at least edge_order+1"
-            )
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
         at = lambda start, size, d=d: input.narrow(d, start, size)  # noqa: E731
         if isinstance(h, Tensor) and h.ndim:
             steps = h.narrow(0, 1, n - 1) - h.narrow(0, 0, n - 1)
@@ -657,5 +689,3 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
                 last = (at(n - 3, 1) * 0.5 - at(n - 2, 1) * 2 + at(n - 1, 1) * 1.5) / h
         made.append(cat([first, inner, last], d))
     return tuple(made)
-
-

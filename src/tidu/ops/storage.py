@@ -154,7 +154,12 @@ class TypedStorage(metaclass=Shown):
     is_cuda = is_sparse = is_hpu = False
 
     def __init__(
-        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None, _internal: bool = False
+        self,
+        *args: Any,
+        wrap_storage: Any = None,
+        dtype: Any = None,
+        device: Any = None,
+        _internal: bool = False,
     ) -> None:
         self.dtype: Dtype = dtypes.get_default_dtype() if dtype is None else dtype
         if wrap_storage is not None:
@@ -266,9 +271,7 @@ def storage_type(self: Any) -> Any:
     return TypedStorage
 
 
-def set_(
-    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
-) -> Any:
+def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
     """Make the tensor one over other memory. Source: torch.Tensor.set_.
 
     Args:
@@ -284,7 +287,10 @@ def set_(
         a = raw(source)
         if a.dtype != raw(self).dtype:
             raise RuntimeError(
-                "Could not set tensor of type " + source.dtype.legacy + " to a tensor of type " + self.dtype.legacy
+                "Could not set tensor of type "
+                + source.dtype.legacy
+                + " to a tensor of type "
+                + self.dtype.legacy
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
     else:
@@ -298,7 +304,9 @@ def set_(
     return self
 
 
-_set_op = Op("set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False)
+_set_op = Op(
+    "set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False
+)
 
 
 def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

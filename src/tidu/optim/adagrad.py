@@ -60,7 +60,12 @@ class Adagrad(ArrayOptimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, value in (("foreach", None), ("maximize", False), ("differentiable", False), ("fused", None)):
+            for name, value in (
+                ("foreach", None),
+                ("maximize", False),
+                ("differentiable", False),
+                ("fused", None),
+            ):
                 group.setdefault(name, value)
 
     def share_memory(self) -> None:

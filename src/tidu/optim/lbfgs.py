@@ -154,7 +154,8 @@ class LBFGS(Optimizer):
 
     def _gradient(self) -> Array:
         parts = [
-            np.zeros(p._a.size, p._a.dtype) if p._grad is None else p._grad._a.reshape(-1) for p in self._params
+            np.zeros(p._a.size, p._a.dtype) if p._grad is None else p._grad._a.reshape(-1)
+            for p in self._params
         ]
         flat = np.concatenate([_real(a) for a in parts])
         return flat
@@ -251,7 +252,9 @@ class LBFGS(Optimizer):
                     self._put(here)
                     return value, gradient
 
-                loss, g, t, spent = _strong_wolfe(evaluate, t, d, loss, g, slope, max_ls=group["max_eval"] - evals)
+                loss, g, t, spent = _strong_wolfe(
+                    evaluate, t, d, loss, g, slope, max_ls=group["max_eval"] - evals
+                )
                 self._move(t, d)
                 flat = np.abs(g).max() <= group["tolerance_grad"]
             else:

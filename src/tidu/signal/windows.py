@@ -24,7 +24,13 @@ __all__ = [
 
 
 def _window(
-    name: str, M: int, formula: Callable[[dict[str, Any]], Any], dtype: Any, layout: Any, device: Any, requires_grad: bool
+    name: str,
+    M: int,
+    formula: Callable[[dict[str, Any]], Any],
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
 ) -> Any:
     """Check what all windows check, and leave the rest to `formula`, which is given dtype= and its kin."""
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
@@ -61,7 +67,13 @@ def exponential(
 
 
 def cosine(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """sin(pi (n + 1/2) / M). Source: torch.signal.windows.cosine."""
 
@@ -142,28 +154,52 @@ def general_hamming(
 
 
 def hamming(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """0.54 - 0.46 cos(2 pi n / steps). Source: torch.signal.windows.hamming."""
     return _general_cosine(M, [0.54, 1.0 - 0.54], sym, dtype, layout, device, requires_grad)
 
 
 def hann(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """(1 - cos(2 pi n / steps)) / 2. Source: torch.signal.windows.hann."""
     return _general_cosine(M, [0.5, 0.5], sym, dtype, layout, device, requires_grad)
 
 
 def blackman(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """0.42 - 0.5 cos(2 pi n / steps) + 0.08 cos(4 pi n / steps). Source: torch.signal.windows.blackman."""
     return _general_cosine(M, [0.42, 0.5, 0.08], sym, dtype, layout, device, requires_grad, "blackman")
 
 
 def nuttall(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """Nuttall's four-term window. Source: torch.signal.windows.nuttall."""
     weights = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
@@ -171,7 +207,13 @@ def nuttall(
 
 
 def bartlett(
-    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = strided,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """1 - |2 n / steps - 1|. Source: torch.signal.windows.bartlett."""
 

@@ -40,7 +40,9 @@ class _Failed(Exception):
         return self.kind(msg(text) if callable(msg) else text)
 
 
-def _tolerances(names: Sequence[str], rtol: float | None, atol: float | None, place: Any) -> tuple[float, float]:
+def _tolerances(
+    names: Sequence[str], rtol: float | None, atol: float | None, place: Any
+) -> tuple[float, float]:
     if (rtol is None) != (atol is None):
         raise _Failed(
             ValueError,
@@ -132,7 +134,10 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
     if o["check_dtype"]:
         same("dtype", actual.dtype, expected.dtype)
     if actual.dtype != expected.dtype:
-        wide = [dtypes.int64 if d.name in ("uint64", "uint32", "uint16") else d for d in (actual.dtype, expected.dtype)]
+        wide = [
+            dtypes.int64 if d.name in ("uint64", "uint32", "uint16") else d
+            for d in (actual.dtype, expected.dtype)
+        ]
         d = dtypes.promote_types(*wide)
         actual, expected = actual.to(d), expected.to(d)
     matches = raw(isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=o["equal_nan"]))
@@ -145,7 +150,9 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
     raise _Failed(AssertionError, text, place)
 
 
-def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, Any], found: list[_Failed]) -> None:
+def _compare(
+    actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, Any], found: list[_Failed]
+) -> None:
     """Compare two values; what does not match is added to `found`, what cannot be compared is raised."""
 
     def is_list(x: Any) -> bool:
@@ -200,7 +207,9 @@ def _comparison(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Ca
 
         def bools() -> None:
             if bool(actual) is not bool(expected):
-                raise _Failed(AssertionError, f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", place)
+                raise _Failed(
+                    AssertionError, f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", place
+                )
 
         return bools
     if all(isinstance(x, (int, float, complex, np.number)) and not isinstance(x, bool) for x in pair):

@@ -27,7 +27,15 @@ NAMES = {
 }  # fmt: skip
 ARITHMETIC = frozenset("add sub mul div maximum_ floor_divide remainder true_divide".split())
 COMPARISONS = frozenset("eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor".split())
-ALONG = {"sum": "dim_IntList", "mean": "dim", "prod": "dim_int", "max": "dim", "min": "dim", "any": "dim", "all": "dim"}
+ALONG = {
+    "sum": "dim_IntList",
+    "mean": "dim",
+    "prod": "dim_int",
+    "max": "dim",
+    "min": "dim",
+    "any": "dim",
+    "all": "dim",
+}
 
 
 def _overload(op: Op, args: Sequence[Any]) -> str:

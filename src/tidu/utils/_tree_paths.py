@@ -156,7 +156,9 @@ def treespec_loads(serialized: str) -> TreeSpec:
             return LEAF
         module, _, name = d["type"].rpartition(".")
         return TreeSpec(
-            getattr(importlib.import_module(module), name), json.loads(d["context"]), [build(c) for c in d["children_spec"]]
+            getattr(importlib.import_module(module), name),
+            json.loads(d["context"]),
+            [build(c) for c in d["children_spec"]],
         )
 
     return build(json.loads(serialized)[1])
@@ -169,7 +171,9 @@ def register_dataclass(
     cls: type, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None, **_: Any
 ) -> None:
     """Teach the trees a dataclass: its fields are the children."""
-    names = field_names or [f.name for f in dataclasses.fields(cls) if f.init and f.name not in (drop_field_names or ())]
+    names = field_names or [
+        f.name for f in dataclasses.fields(cls) if f.init and f.name not in (drop_field_names or ())
+    ]
 
     def flatten(x: Any) -> tuple[list[Any], Any]:
         given = [n for n in names if getattr(x, n) is not None]
@@ -193,5 +197,7 @@ def register_constant(cls: type) -> None:
     if cls.__eq__ is object.__eq__:
         raise TypeError("register_constant(cls) expects `cls` to have a non-default `__eq__` implementation.")
     if cls.__hash__ is None:
-        raise TypeError("register_constant(cls) expects `cls` to have a non-default `__hash__` implementation.")
+        raise TypeError(
+            "register_constant(cls) expects `cls` to have a non-default `__hash__` implementation."
+        )
     register_pytree_node(cls, lambda x: ([], x), lambda _, x: x, flatten_with_keys_fn=lambda x: ([], x))

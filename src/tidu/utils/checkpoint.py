@@ -246,7 +246,8 @@ class _Frame:
         ]
         if other:
             text = "".join(
-                f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}\n" for i, was, now in other
+                f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}\n"
+                for i, was, now in other
             )
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
@@ -325,7 +326,9 @@ class CheckpointFunction(Function):
         with _drawing_from(ctx.place), enable_grad():
             outs = ctx.run_function(*args)
         outs = (outs,) if isinstance(outs, Tensor) else outs
-        pairs = [(o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
+        pairs = [
+            (o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad
+        ]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         with enable_grad():
@@ -394,7 +397,9 @@ def checkpoint(
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        return _without_reentrance(function, preserve, context_fn, determinism_check, early_stop, args, kwargs)
+        return _without_reentrance(
+            function, preserve, context_fn, determinism_check, early_stop, args, kwargs
+        )
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn or debug is not False:

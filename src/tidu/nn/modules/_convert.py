@@ -128,5 +128,3 @@ def _target(
     if isinstance(device, str):
         device = Device(device)
     return device, dtype
-
-

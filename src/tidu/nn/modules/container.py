@@ -100,8 +100,7 @@ class Sequential(Module):
     def _check_addend(self, other: Any) -> None:
         if not isinstance(other, Sequential):
             raise ValueError(
-                "add operator supports only objects of Sequential class, but "
-                f"{type(other)} is given."
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
             )
 
     def __mul__(self, other: int) -> Any:
@@ -392,7 +391,9 @@ def _line(key: Any, p: Any, kind_of_numbers: Any = None) -> str:
     if not isinstance(p, Tensor):
         return f"  ({key}): Object of type: {type(p).__name__}"
     kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
-    return f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"  # type: ignore[attr-defined]
+    return (
+        f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"  # type: ignore[attr-defined]
+    )
 
 
 class ParameterDict(Module):
@@ -499,7 +500,9 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(_line(k, p, p.type()) if isinstance(p, Tensor) else _line(k, p) for k, p in self.items())  # type: ignore[attr-defined]
+        return "\n".join(
+            _line(k, p, p.type()) if isinstance(p, Tensor) else _line(k, p) for k, p in self.items()
+        )  # type: ignore[attr-defined]
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

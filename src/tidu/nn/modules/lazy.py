@@ -51,9 +51,7 @@ class LazyModuleMixin:
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Give the parameters their shapes, from the arguments of the first call."""
-        raise NotImplementedError(
-            f"initialize_parameters is not implemented for {type(self).__name__}"
-        )
+        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
         """Whether a parameter or buffer of the module has no shape yet."""

@@ -40,7 +40,9 @@ class CrossMapLRN2d(LocalResponseNorm):
 def _scales(module: Any, shape: Any, names: dict[str, bool], device: Any, dtype: Any) -> None:
     """Register weight and bias, or None where there is none."""
     for name, there in names.items():
-        module.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None)
+        module.register_parameter(
+            name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None
+        )
 
 
 class _Shaped(Module):
@@ -104,9 +106,7 @@ class GroupNorm(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups != 0:
-            raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
-            )
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _scales(self, num_channels, {"weight": affine, "bias": affine and bias}, device, dtype)
         self.reset_parameters()

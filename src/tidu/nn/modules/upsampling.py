@@ -26,7 +26,11 @@ class Upsample(Module):
             self.scale_factor: Any = tuple(float(f) for f in scale_factor)
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
+        self.mode, self.align_corners, self.recompute_scale_factor = (
+            mode,
+            align_corners,
+            recompute_scale_factor,
+        )
 
     def forward(self, input: Any) -> Any:
         return F.interpolate(

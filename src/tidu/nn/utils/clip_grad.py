@@ -57,7 +57,9 @@ def get_total_norm(
     return tensor_of(np.asarray(total))
 
 
-def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
     """Scale the gradients as if their norm were `total_norm`, to at most `max_norm`. Source:
     torch.nn.utils.clip_grads_with_norm_."""
     total = raw(total_norm)

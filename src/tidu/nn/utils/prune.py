@@ -92,7 +92,9 @@ class BasePruningMethod(ABC):
                 f"importance_scores should have the same shape as tensor t, got {importance_scores.shape} vs {t.shape}"
             )
         scores = t if importance_scores is None else importance_scores
-        return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
+        return t * self.compute_mask(
+            scores, default_mask=ones_like(t) if default_mask is None else default_mask
+        )
 
     def remove(self, module: Any) -> None:
         """Make the pruned parameter a plain one."""
@@ -151,9 +153,7 @@ class PruningContainer(BasePruningMethod):
                 )
             dim = method.dim % n if method.dim < 0 else method.dim
             others = [d for d in range(n) if d != dim]
-            where = tuple(
-                default_mask.sum(dim=others) != 0 if d == dim else slice(None) for d in range(n)
-            )
+            where = tuple(default_mask.sum(dim=others) != 0 if d == dim else slice(None) for d in range(n))
         elif method.PRUNING_TYPE == "global":
             where = (slice(None),) * n
         else:
@@ -321,7 +321,9 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
     return module
 
 
-def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None) -> Any:
+def ln_structured(
+    module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None
+) -> Any:
     """Prune the channels of least norm. Source: torch.nn.utils.prune.ln_structured."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -351,7 +353,9 @@ def global_unstructured(
     if not isinstance(scores, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
     values = parameters_to_vector([scores.get(p, getattr(*p)).detach() for p in pairs])
-    masks = parameters_to_vector([getattr(m, n + "_mask", ones_like(getattr(m, n).detach())) for m, n in pairs])
+    masks = parameters_to_vector(
+        [getattr(m, n + "_mask", ones_like(getattr(m, n).detach())) for m, n in pairs]
+    )
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
         raise TypeError(
@@ -381,4 +385,6 @@ def remove(module: Any, name: str) -> Any:
 
 def is_pruned(module: Any) -> bool:
     """Whether a module has pruned parameters. Source: torch.nn.utils.prune.is_pruned."""
-    return any(isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values())
+    return any(
+        isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values()
+    )

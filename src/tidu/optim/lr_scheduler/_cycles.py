@@ -108,7 +108,10 @@ class CyclicLR(LRScheduler):
             ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)
             for group, base, most in ends:
                 _set_momentum(self, group, most - (most - base) * part * height)
-        return [base + (most - base) * part * height for base, most in zip(self.base_lrs, self.max_lrs, strict=True)]
+        return [
+            base + (most - base) * part * height
+            for base, most in zip(self.base_lrs, self.max_lrs, strict=True)
+        ]
 
     def state_dict(self) -> dict[str, Any]:
         state = super().state_dict()
@@ -147,7 +150,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def get_lr(self) -> list[Any]:
         _asked_by_step(self)
         low = self.eta_min
-        return [low + (base - low) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs]
+        return [
+            low + (base - low) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs
+        ]
 
     def step(self, epoch: Any = None) -> None:
         """Count an epoch, or a part of one: `step(epoch + i / n)`. Source:

@@ -45,7 +45,9 @@ class Measurement:
         return high - low
 
     def __repr__(self) -> str:
-        scale, unit = next((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if self.median * s >= 1)
+        scale, unit = next(
+            (s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if self.median * s >= 1
+        )
         label = self.task_spec.get("label") or self.task_spec.get("stmt")
         what = "Median" if len(self.raw_times) > 1 else "Time"
         lines = [
@@ -54,7 +56,9 @@ class Measurement:
         ]  # fmt: skip
         if len(self.raw_times) > 1:
             lines.append(f"  IQR:    {self.iqr * scale:.2f} {unit}")
-        lines.append(f"  {len(self.raw_times)} measurement{'s' * (len(self.raw_times) > 1)}, {self.number_per_run} runs")
+        lines.append(
+            f"  {len(self.raw_times)} measurement{'s' * (len(self.raw_times) > 1)}, {self.number_per_run} runs"
+        )
         return "\n".join(lines)
 
 
@@ -100,7 +104,12 @@ class Timer:
         return self._measured(number, times)
 
     def adaptive_autorange(
-        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
+        self,
+        threshold: float = 0.1,
+        *,
+        min_run_time: float = 0.01,
+        max_run_time: float = 10.0,
+        callback: Any = None,
     ) -> Measurement:
         """Runs until their quartiles lie close together."""
         found = self.blocked_autorange(callback, min_run_time)

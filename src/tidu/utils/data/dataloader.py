@@ -26,7 +26,9 @@ class _DatasetKind:
     Iterable = 1
 
     @staticmethod
-    def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool) -> Any:
+    def create_fetcher(
+        kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool
+    ) -> Any:
         cls = MapDatasetFetcher if kind == _DatasetKind.Map else IterableDatasetFetcher
         return cls(dataset, auto_collation, collate_fn, drop_last)
 
@@ -97,7 +99,9 @@ class DataLoader(Generic[T_co]):
         )
         if num_workers > 0 and prefetch_factor is None:
             prefetch_factor = 2
-        _require(prefetch_factor is None or prefetch_factor >= 0, "prefetch_factor option should be non-negative")
+        _require(
+            prefetch_factor is None or prefetch_factor >= 0, "prefetch_factor option should be non-negative"
+        )
         _require(num_workers > 0 or not persistent_workers, "persistent_workers option needs num_workers > 0")
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
@@ -108,7 +112,9 @@ class DataLoader(Generic[T_co]):
             prefix = "DataLoader with IterableDataset: expected unspecified "
             _require(shuffle in (False, None), f"{prefix}shuffle option, but got shuffle={shuffle}")
             _require(sampler is None, f"{prefix}sampler option, but got sampler={sampler}")
-            _require(batch_sampler is None, f"{prefix}batch_sampler option, but got batch_sampler={batch_sampler}")
+            _require(
+                batch_sampler is None, f"{prefix}batch_sampler option, but got batch_sampler={batch_sampler}"
+            )
         else:
             shuffle = bool(shuffle)
             self._dataset_kind = _DatasetKind.Map
@@ -295,5 +301,3 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def _next_data(self) -> Any:
         return self._dataset_fetcher.fetch(next(self._sampler_iter))
-
-

@@ -60,9 +60,7 @@ def _items(dataset: Any, indices: Sequence[Any]) -> list[Any]:
         return [dataset[i] for i in indices]
     items = dataset.__getitems__(indices)
     if len(items) != len(indices):
-        raise ValueError(
-            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
-        )
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
     return list(items)
 
 
@@ -190,7 +188,9 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Any = default_generator) -> list[Subset[Any]]:
+def random_split(
+    dataset: Any, lengths: Sequence[float], generator: Any = default_generator
+) -> list[Subset[Any]]:
     """Split a data set at random into parts of the given lengths, or fractions. Source: torch.utils.data.random_split.
 
     >>> import tidu as torch

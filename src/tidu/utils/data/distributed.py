@@ -33,9 +33,7 @@ class DistributedSampler(Sampler[int]):
             num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
             rank = distributed.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
-            raise ValueError(
-                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
-            )
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
         self.drop_last, self.shuffle, self.seed = drop_last, shuffle, seed
         n = len(dataset)

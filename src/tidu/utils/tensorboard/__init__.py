@@ -11,7 +11,6 @@ __all__ = ["SummaryWriter"]
 _NEEDED = "torch.utils.tensorboard needs the tensorboard package: pip install tensorboard"
 
 
-
 class SummaryWriter:
     """Writes scalars, texts, histograms and pictures for TensorBoard. Source: torch.utils.tensorboard.SummaryWriter.
 
@@ -32,13 +31,20 @@ class SummaryWriter:
         self._writer = Writer(self.log_dir)
 
     def add_scalar(
-        self, tag: str, scalar_value: Any, global_step: int = 0, walltime: float | None = None, *args: Any,
+        self,
+        tag: str,
+        scalar_value: Any,
+        global_step: int = 0,
+        walltime: float | None = None,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
         """One number of a curve. Source: torch.utils.tensorboard.SummaryWriter.add_scalar."""
         self._writer.add_scalar(tag, float(scalar_value), int(global_step or 0), wall_time=walltime)
 
-    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: int = 0, *args: Any) -> None:
+    def add_scalars(
+        self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: int = 0, *args: Any
+    ) -> None:
         """Several numbers under one tag. Source: torch.utils.tensorboard.SummaryWriter.add_scalars."""
         for tag, value in tag_scalar_dict.items():
             self.add_scalar(f"{main_tag}/{tag}", value, global_step)
