@@ -46,9 +46,11 @@ test: .venv/dev.stamp
 
 lint: .venv/dev.stamp
 	.venv/bin/ruff check .
+	.venv/bin/ruff format --check --quiet .
 	.venv/bin/mypy
 
 format: .venv/dev.stamp
+	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
 
 parity: .venv-parity/parity.stamp
