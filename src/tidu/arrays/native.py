@@ -21,9 +21,9 @@ import numpy as np
 from tidu.arrays.threads import parallel, step_of
 
 if TYPE_CHECKING:
-    from tidu.arrays.native_loops import Compiler
+    from tidu.arrays.native_loops import Compiler, Loops
 
-__all__ = ["address", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
+__all__ = ["address", "compiled", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
 
 _PIECE = 1 << 17  # elements that a thread takes at a time
 _SHARED = (
@@ -104,8 +104,7 @@ def address(a: np.ndarray) -> int:
 @functools.cache
 def kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
     """The compiled kernel of this name, made for these sizes if it is made for some; None if there can be none."""
-    llvm = _llvm()
-    if llvm is None:
+    if _llvm() is None:
         return None
     if sizes:
         from tidu.arrays.native_pooling import WINDOWS
@@ -116,6 +115,14 @@ def kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
         from tidu.arrays.native_kernels import KERNELS
 
         signature, build = KERNELS[name]
+    return compiled(name, signature, build)
+
+
+def compiled(name: str, signature: str, build: Callable[[Loops], None]) -> Callable[..., None] | None:
+    """A kernel that `build` writes, or None if there can be none; it is for the caller to keep."""
+    llvm = _llvm()
+    if llvm is None:
+        return None
     try:
         return llvm.compile(name, signature, build)
     except RuntimeError:  # an LLVM that speaks another dialect
