@@ -696,3 +696,46 @@ def complex_values(torch: Any) -> None:
     z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
     D.apply(z).abs().sum().backward()
     print(z.grad)
+
+
+def tangents_that_are_not_there(torch: Any) -> None:
+    fw = torch.autograd.forward_ad
+
+    def scaled(materialize: Any) -> Any:
+        class Scaled(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, y: Any, k: Any, i: Any) -> Any:
+                if materialize is not None:
+                    ctx.set_materialize_grads(materialize)
+                return x * y * k
+
+            @staticmethod
+            def jvp(ctx: Any, *tangents: Any) -> Any:
+                print(tangents)
+                return next(t for t in tangents if t is not None)
+
+        return Scaled
+
+    a, i = torch.tensor([1.0, 2.0]), torch.tensor(1)
+    for materialize in (None, True, False):
+        with fw.dual_level():
+            d = fw.make_dual(a.clone(), a.clone())
+            print(fw.unpack_dual(scaled(materialize).apply(d, torch.ones(2), 2.0, i)).tangent)
+            print(fw.unpack_dual(scaled(materialize).apply(torch.ones(2), d, 2.0, torch.ones(3))).tangent)
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any, y: Any) -> Any:
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, tx: Any, ty: Any) -> Any:
+            x, y = ctx.saved_tensors
+            return x * ty + y * tx
+
+    print(torch.func.jvp(lambda x: Product.apply(x, torch.ones(2)), (a,), (a,)))
+    print(torch.func.jvp(lambda x: Product.apply(torch.ones(2), x), (a,), (a,)))

@@ -274,3 +274,12 @@ def saved_in_views(torch: Any) -> None:
     print(packed)
     attempt(lambda: (u.sum() + s[0]).backward())
     attempt(lambda: w.sum().backward())
+
+
+def wrong_hooks_of_saved_values(torch: Any) -> None:
+    y = torch.ones(2, requires_grad=True).pow(2)
+    for hooks in ((abs,), (), (1, 2), (abs, 3), (abs, abs, abs)):
+        try:
+            y.grad_fn._raw_saved_self.register_hooks(*hooks)
+        except TypeError as error:
+            print(str(error).partition("Invoked")[0], len(str(error).split(">, ")), str(error).split(">, ")[1:])

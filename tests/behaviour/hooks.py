@@ -290,3 +290,12 @@ def leaf_becomes_something_else(torch: Any) -> None:
     x.requires_grad_()
     (x * 2).sum().backward()
     print(x._backward_hooks is not None)
+
+
+def what_post_accumulate_hooks_return(torch: Any) -> None:
+    v = torch.tensor([0.0, 0.0], requires_grad=True)
+    for fn in (lambda p: p, lambda p: p.grad, lambda p: 3, lambda p: (None,), lambda p: p.data.add_(p.grad, alpha=-0.1)):
+        handle = v.register_post_accumulate_grad_hook(fn)
+        attempt((v * 2).sum().backward)
+        print(v, v.grad)
+        handle.remove()

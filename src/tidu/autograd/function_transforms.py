@@ -48,6 +48,13 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
     if not levels.alive(level):
         return out
     ctx.saves_for_forward = True
+    if ctx.materialize_grads:
+        tangents = [
+            p.new_zeros(tuple(p.shape))  # type: ignore[attr-defined]
+            if t is None and isinstance(p, Tensor) and p.dtype.category >= 2
+            else t
+            for t, p in zip(tangents, primals, strict=True)
+        ]
     moved = cls.jvp(ctx, *tangents)
     outs = out if isinstance(out, tuple) else (out,)
     moved = moved if isinstance(moved, tuple) else (moved,)

@@ -134,7 +134,10 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
     accumulate(leaf, run.grads, run.raw)
     for fn in list((extra.post_hooks or {}).values()):
         got = fn(leaf)
-        if got is not None:
+        if isinstance(got, Tensor):
+            if got is not leaf:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        elif got is not None:
             raise TypeError(f"expected Variable, but hook returned '{type(got).__name__}'")
     if hooks is not None:
         for fn in list(hooks.post.values()):

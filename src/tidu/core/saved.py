@@ -13,7 +13,7 @@ import numpy as np
 
 from .careful import Packed
 from .node import Node, freed
-from .tensor import Tensor, tensor_of
+from .tensor import tensor_of
 
 
 def shown_name(op: Any, source: str) -> str:
@@ -98,14 +98,15 @@ class SavedTensor:
     def __init__(self, node: Node, k: int, source: str) -> None:
         self.node, self.k, self.source = node, k, source
 
-    def register_hooks(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
-        """Pass the value through `pack` now, and what that gives through `unpack` when the node runs."""
-        if not (callable(pack) and callable(unpack)):
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """Pass the value through the first hook now, and what that gives through the second when the node runs."""
+        if len(hooks) != 2 or not all(callable(h) for h in hooks):
             raise TypeError(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
                 "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
-                f"collections.abc.Callable) -> None\n\nInvoked with: {self!r}, {pack!r}, {unpack!r}"
+                "collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks)))
             )
+        pack, unpack = hooks
         node: Any = self.node
         hooked = node.__dict__.setdefault("hooked_", set())
         if self.k in hooked and not self._freed():
