@@ -104,3 +104,12 @@ def test_out_is_refused_before_the_shapes_are_looked_at():
         torch.add(x, torch.ones(3), out=torch.ones(2))
     with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
         torch.neg(torch.ones(2), out=torch.ones(2).double())
+
+
+def test_what_scatters_into_itself_is_refused():
+    x = torch.arange(4.0).reshape(2, 2)
+    index = torch.tensor([[0, 1], [1, 0]])
+    for write in (x.scatter_, x.scatter_add_):
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor"):
+            write(0, index, x)
+    x[:] = x

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import sum_to
+from ..core.inplace import refuse_partial_overlap
 from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import number
@@ -19,7 +20,6 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import from_numpy
-from ._exact import refuse_overlap
 from ._indexed import indexed, indexed_by_list
 from ._keys import (
     Indices,
@@ -383,7 +383,7 @@ def _copy_into(view: Any, value: Any) -> None:
             value = value.expand(target)  # type: ignore[attr-defined]
     plain = value.__class__ is Tensor and view.__class__ is Tensor
     if plain and value._v is view._v and not _same_place(value._a, view._a):
-        refuse_overlap(view, (value,), whole=True)
+        refuse_partial_overlap(view._a, value._a)
     if plain and value._a.dtype is view._a.dtype:
         write_part(copy, (view, value), np.copyto, anywhere=True)
     else:
