@@ -468,3 +468,25 @@ def pytrees(torch: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         print(torch.func.vjp(lambda a, b: [a * b, (a,)], x, x)[1]([x, (x,)]))
+
+
+def tied_and_normalised(torch: Any) -> None:
+    class Tied(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.foo = torch.nn.Parameter(torch.ones(1))
+            self.tied = self.foo
+            self.a = self.b = torch.nn.Linear(1, 1, bias=False)
+            torch.nn.init.ones_(self.a.weight)
+
+        def forward(self, x: Any) -> Any:
+            return self.foo * x + self.tied + self.b(x) + self.a(x)
+
+    net, zero, x = Tied(), torch.zeros(1), torch.ones(1)
+    w = torch.full((1, 1), 5.0)
+    for given in ({"foo": zero, "tied": zero + 1}, {"foo": zero, "tied": zero}, {"b.weight": w},
+                  {"a.weight": w, "b.weight": w + 1}):  # fmt: skip
+        for tie in (True, False):
+            attempt(torch.func.functional_call, net, given, (x,), tie_weights=tie)
+    for norm in (torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).eval(), torch.nn.BatchNorm1d(3, track_running_stats=False)):
+        attempt(lambda norm=norm: torch.func.vmap(norm)(torch.ones(2, 4, 3)).shape)

@@ -65,11 +65,18 @@ class _swapped:
                 raise RuntimeError(text)
         full = dict(given)
         if tie:
-            for name, t in given.items():
-                if name in known:
-                    for other, u in known.items():
-                        if u is known[name] and other not in full:
-                            full[other] = t
+            tied: dict[int, list[str]] = {}
+            for name, t in known.items():
+                tied.setdefault(id(t), []).append(name)
+            for names in tied.values():
+                named = sorted(n for n in names if n in given)
+                if any(given[n] is not given[named[0]] for n in named):
+                    raise ValueError(
+                        f"functional_call got multiple values for keys {named}, which are tied. Consider using "
+                        "tie_weights=False"
+                    )
+                if named:
+                    full.update((n, given[named[0]]) for n in names)
         self.places = []
         for name, t in full.items():
             path, _, leaf = name.rpartition(".")

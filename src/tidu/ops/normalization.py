@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import batch_norm as channels
+from ..core.batch import Batched
 from ..core.modes import no_grad
 from ..core.op import Op
 from ._loss import not_differentiable
@@ -158,6 +159,13 @@ def _batch_norm(
     if training and running_mean is not None:
         with no_grad():
             m, v = outs[1], outs[3]
+            if isinstance(m, Batched) and not isinstance(running_mean, Batched):
+                raise RuntimeError(
+                    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+                    "updated in place, were not batched.\nIf you are using a module and do not need eval mode, please "
+                    "set `track_running_stats` to be False.If you are using a prebuilt module and do not need eval "
+                    "mode, please see the functorch website for resources on how to patch your module to work with vmap"
+                )
             count = input.numel() // n if n else 0
             _mix(running_mean, m, momentum)
             _mix(running_var, v if count < 2 else v * (count / (count - 1)), momentum)
