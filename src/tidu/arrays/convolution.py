@@ -31,6 +31,7 @@ from tidu.arrays.columns import (
     windows,
 )  # fmt: skip
 from tidu.arrays.depthwise import depthwise, depthwise_weight
+from tidu.arrays.direct import direct, direct_weight, fits
 from tidu.arrays.threads import BLOCK
 
 __all__ = ["adjoint_input", "adjoint_weight", "col2im", "correlate", "im2col", "output_size"]
@@ -73,6 +74,9 @@ def correlate(
     if groups == o == x.shape[1] and math.prod(kernel) > 1 and n and length:
         y = depthwise(x, w, bias, out, stride, pads, dilation)
         return y.astype(dtype) if y.dtype != dtype else y
+    made = direct(x, w, bias, out, stride, pads, dilation, groups)
+    if made is not None:
+        return made.astype(dtype, copy=False)
     y = np.empty((n, groups, o // groups, length), x.dtype)
     if y.size:
         columns = Columns(x, w.shape, out, stride, pads, dilation, groups)
@@ -129,6 +133,9 @@ def adjoint_weight(
         return np.zeros(shape, dtype)
     if groups == o == c and math.prod(kernel) > 1:
         return depthwise_weight(g, x, kernel, stride, pads, dilation).reshape(shape).astype(dtype, copy=False)
+    made = direct_weight(g, x, kernel, stride, pads, dilation, groups)
+    if made is not None:
+        return made.astype(dtype, copy=False)
     columns = Columns(x, shape, out, stride, pads, dilation, groups)
     g2 = np.ascontiguousarray(g).reshape(n, groups, o // groups, math.prod(out))
     blocks, cuts = columns.blocks, columns.pieces(o // groups)
@@ -179,7 +186,8 @@ def adjoint_input(
     o, per = w.shape[0], w.shape[1]
     places = math.prod(g.shape[2:])
     grows = math.prod(size) > 1.25 * places or len(g) * places < 2 * per
-    if all(s == 1 for s in stride) and not (grows and per * (o // groups) > 1):
+    turns = not (grows and per * (o // groups) > 1) or fits(g, per, kernel, size, dilation, groups)
+    if turns and all(s == 1 for s in stride):
         # once more a convolution, with the kernel turned around
         axes = tuple(range(-len(kernel), 0))
         turned = np.flip(w.reshape(groups, o // groups, per, *kernel).swapaxes(1, 2), axes)

@@ -1,0 +1,226 @@
+"""The native loops of plane convolutions: lanes are sixteen output channels, numbers of the input are spread over them.
+
+No columns are laid out: a tile of neighbouring outputs stays in registers while all channels and places of the kernel
+pass by, and is turned around there to be written channel by channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidu.arrays.native_loops import WIDTH, Lanes, Loops
+
+__all__ = ["CONVOLUTIONS"]
+
+Build = Callable[[Loops], None]
+
+
+def _turned(k: Loops, rows: list[Any]) -> list[Any]:
+    """Sixteen vectors as a matrix, transposed: blocks of 8, 4, 2 and 1 change places."""
+    rows = rows + [k.ir.Constant(k.vector, k.ir.Undefined)] * (WIDTH - len(rows))
+    step = WIDTH // 2
+    while step:
+        low = [lane if not lane & step else WIDTH + lane - step for lane in range(WIDTH)]
+        high = [lane + step if not lane & step else WIDTH + lane for lane in range(WIDTH)]
+        first, second = (k.ir.Constant(k.ints, places) for places in (low, high))
+        for i in range(WIDTH):
+            if not i & step:
+                a, b = rows[i], rows[i + step]
+                rows[i] = k.builder.shuffle_vector(a, b, first)
+                rows[i + step] = k.builder.shuffle_vector(a, b, second)
+        step //= 2
+    return rows
+
+
+class _Adder:
+    """Sums of products of places, for addresses."""
+
+    def __init__(self, k: Loops) -> None:
+        self.k = k
+
+    def __call__(self, *terms: Any) -> Any:
+        b = self.k.builder
+        total: Any = None
+        for term in terms:
+            if isinstance(term, tuple):
+                first, second = (self._of(t) for t in term)
+                term = b.mul(first, second)
+            total = self._of(term) if total is None else b.add(total, self._of(term))
+        return total
+
+    def _of(self, x: Any) -> Any:
+        return self.k.ir.Constant(self.k.int, x) if isinstance(x, int) else x
+
+
+def _vector(k: Loops, place: Any) -> Any:
+    return k.builder.load(k.builder.bitcast(place, k.vector.as_pointer()), align=4)
+
+
+def _store(k: Loops, x: Any, place: Any, count: int) -> None:
+    """The first `count` lanes."""
+    ir, b = k.ir, k.builder
+    place = b.bitcast(place, k.vector.as_pointer())
+    if count == WIDTH:
+        b.store(x, place, align=4)
+        return
+    bits = ir.VectorType(ir.IntType(1), WIDTH)
+    name = f"llvm.masked.store.v{WIDTH}f32.p0"
+    types = [k.vector, k.vector.as_pointer(), ir.IntType(32), bits]
+    function = k.module.globals.get(name) or ir.Function(
+        k.module, ir.FunctionType(ir.VoidType(), types), name
+    )
+    mask = ir.Constant(bits, [int(lane < count) for lane in range(WIDTH)])
+    b.call(function, [x, place, ir.Constant(ir.IntType(32), 4), mask])
+
+
+def _spread(k: Loops, place: Any) -> Any:
+    return k.spread(k.scalar(k.builder.load(place))).raw
+
+
+def _times_plus(k: Loops, x: Any, y: Any, z: Any) -> Any:
+    return k.intrinsic("llvm.fmuladd", [x, y, z])
+
+
+def _least(k: Loops, x: Any, y: Any, sign: str = "<") -> Any:
+    return k.builder.select(k.builder.icmp_signed(sign, x, y), x, y)
+
+
+def _correlate(width: int, stride: tuple[int, int], tile: int, groups: int) -> Build:
+    """(x, w, bias, out, samples, channels, rows and length of x, rows of padding above, rows of the kernel, blocks of
+    output channels, rows and length of the output).
+
+    w is laid out as (blocks, channels, rows, width, groups of lanes, lanes); x is padded along its lines.
+    """
+
+    def build(k: Loops) -> None:
+        x, w, bias, out, samples, channels, height, length, above, kernel, blocks, rows, n = k.arguments
+        sum_ = _Adder(k)
+        zero, lanes = k.ir.Constant(k.int, 0), groups * WIDTH
+        line = width * lanes  # elements of a line of the kernel
+
+        def one(sample: Any, block: Any, row: Any) -> None:
+            top = sum_((row, stride[0]), (above, -1))
+            low = _least(k, sum_(zero, (top, -1)), zero, ">")
+            high = _least(k, kernel, sum_(height, (top, -1)))
+            count = sum_(high, (low, -1))
+
+            def step(i: Any) -> list[Any]:
+                start = _least(k, i, sum_(n, -tile))
+                column = sum_((start, stride[1]))
+                begin = [
+                    k.scalar(_vector(k, k.at(bias, sum_((block, lanes), g * WIDTH))))
+                    for g in range(groups)
+                    for _ in range(tile)
+                ]
+
+                def channel(c: Any, *sums: Any) -> Any:
+                    plane = sum_((sample, channels), c)
+                    first = sum_(((sum_((plane, height), top, low)), length), column)
+                    matrix = sum_((sum_((sum_((block, channels), c), kernel), low), line))
+
+                    def lines(u: Any, *sums: Any) -> Any:
+                        raws = [s.raw for s in sums]
+                        xs = k.at(x, sum_(first, (u, length)))
+                        ws = k.at(w, sum_(matrix, (u, line)))
+                        seen: dict[int, Any] = {}
+                        for v in range(width):
+                            ahead = [_vector(k, k.at(ws, sum_(v * lanes + g * WIDTH))) for g in range(groups)]
+                            for t in range(tile):
+                                at = t * stride[1] + v
+                                if at not in seen:
+                                    seen[at] = _spread(k, k.at(xs, sum_(at)))
+                                for g in range(groups):
+                                    j = g * tile + t
+                                    raws[j] = _times_plus(k, seen[at], ahead[g], raws[j])
+                        return [k.scalar(r) for r in raws]
+
+                    return k.loop(count, 1, sums, lines)
+
+                sums = k.loop(channels, 1, begin, channel)
+                for g in range(groups):
+                    turned = _turned(k, [s.raw for s in sums[g * tile : (g + 1) * tile]])
+                    for o in range(WIDTH):
+                        plane = sum_((sum_((sample, blocks), block), lanes), g * WIDTH + o)
+                        place = sum_((sum_((plane, rows), row), n), start)
+                        _store(k, turned[o], k.at(out, place), tile)
+                return []
+
+            k.loop(n, tile, (), step)
+
+        k.rows(samples, lambda s: k.rows(blocks, lambda o: k.rows(rows, lambda i: one(s, o, i))))
+
+    return build
+
+
+def _channels_last(k: Loops) -> None:
+    """(x, out, matrices, rows, length, rounded): each matrix transposed; rows are a multiple of sixteen, and lines of
+    the result as many as `rounded` tells, the length rounded up to one."""
+    x, out, matrices, rows, n, rounded = k.arguments
+    b, sum_ = k.builder, _Adder(k)
+    whole = b.mul(b.sdiv(n, sum_(WIDTH)), sum_(WIDTH))
+
+    def one(matrix: Any, row: Any) -> Any:
+        source, target = sum_((sum_((matrix, rows), row), n)), sum_((matrix, sum_((rounded, rows))), row)
+
+        def step(at: Any) -> list[Any]:
+            taken = [at.load(k.at(x, sum_(source, (n, o)))).raw for o in range(WIDTH)]
+            for j, made in enumerate(_turned(k, taken)):
+                _store(k, made, k.at(out, sum_(target, (sum_(at.i, j), rows))), WIDTH)
+            return []
+
+        return k.rest(whole, n, k.loop(whole, WIDTH, (), lambda i: step(Lanes(k, i, None))), step)
+
+    k.loop(matrices, 1, (), lambda m: k.loop(rows, WIDTH, (), lambda r: one(m, r)))
+
+
+def _weight(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
+    """(g, x, out, samples, channels, rows and length of x, output channels, rows and length of the output, rounded).
+
+    g has its channels last, and as many places as `rounded` tells; out is (output channels / 16, channels, places of
+    the kernel, 16).
+    """
+    count = kernel[0] * kernel[1]
+
+    def build(k: Loops) -> None:
+        g, x, out, samples, channels, height, length, outs, rows, n, rounded = k.arguments
+        sum_ = _Adder(k)
+
+        def one(first: Any, c: Any) -> Any:
+            def sample(s: Any, *sums: Any) -> Any:
+                plane = sum_((sum_((s, channels), c), height))
+
+                def row(i: Any, *sums: Any) -> Any:
+                    line = sum_((sum_(plane, (i, stride[0])), length))
+                    lines = [k.at(x, sum_(line, (length, u))) for u in range(kernel[0])]
+                    ahead = k.at(g, sum_((sum_((s, rounded), (i, n)), outs), first))
+
+                    def column(j: Any, *sums: Any) -> Any:
+                        cotangent = _vector(k, k.at(ahead, sum_((j, outs))))
+                        made: list[Any] = []
+                        for u in range(kernel[0]):
+                            for v in range(kernel[1]):
+                                seen = _spread(k, k.at(lines[u], sum_((j, stride[1]), v)))
+                                made.append(_times_plus(k, seen, cotangent, sums[len(made)].raw))
+                        return [k.scalar(m) for m in made]
+
+                    return k.loop(n, 1, sums, column)
+
+                return k.loop(rows, 1, sums, row)
+
+            sums = k.loop(samples, 1, [k.spread(0.0)] * count, sample)
+            target = sum_((first, sum_((channels, count))), (c, count * WIDTH))
+            for j, total in enumerate(sums):
+                _store(k, total.raw, k.at(out, sum_(target, j * WIDTH)), WIDTH)
+            return ()
+
+        k.loop(outs, WIDTH, (), lambda o: k.loop(channels, 1, (), lambda c: one(o, c)))
+
+    return build
+
+
+CONVOLUTIONS: dict[str, tuple[str, Callable[..., Build]]] = {
+    "correlate": ("ppppnnnnnnnnn", _correlate),
+    "correlate_weight": ("pppnnnnnnnn", _weight),
+    "channels_last": ("ppnnnn", lambda: _channels_last),
+}
