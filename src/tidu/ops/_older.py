@@ -43,6 +43,8 @@ def callers_level() -> int:
 def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     """fn, called as today, for arguments in an older order; NotImplemented where they are in none."""
     count, *keywords = OLDER.get(name.rstrip("_"), (0,))
+    if not args:
+        return NotImplemented
     numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
     tensors = [a for a in args[:-1] if isinstance(a, Tensor)] + [args[-1]]
     if (

@@ -433,6 +433,10 @@ def multi_head_attention_forward(
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
     others = k.size(1)
     if key_padding_mask is not None:
+        for i, want in enumerate((b, others)):
+            got = key_padding_mask.shape[i]
+            if got != want:
+                raise AssertionError(f"Expected key_padded_mask.shape[{i}] to be {want}, but got {got}")
         spread = key_padding_mask.view(b, 1, 1, others).expand(-1, num_heads, -1, -1)
         spread = spread.reshape((b * num_heads, 1, others))
         attn_mask = spread if attn_mask is None else attn_mask + spread

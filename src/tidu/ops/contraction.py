@@ -140,7 +140,12 @@ def _labels(word: str, where: str) -> list[str]:
 def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -> Any:
     sizes: dict[str, int] = {}
     for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
+        here: dict[str, int] = {}
         for c, n in zip(labels, x.shape, strict=True):
+            if here.setdefault(c, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {c} is repeated for operand {i} but the sizes don't match, {n} != {here[c]}"
+                )
             have = sizes.get(c, 1)
             if n != 1 and have not in (1, n):
                 raise RuntimeError(

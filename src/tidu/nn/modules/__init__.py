@@ -27,6 +27,7 @@ from . import (
     transformer,
     upsampling,
 )
+from ._constructors import own_constructor
 
 __all__ = ["Module"]
 _FAMILIES = (
@@ -41,4 +42,5 @@ for _family in _FAMILIES:
         if isinstance(_value, type):
             globals()[_name] = _value
             __all__.append(_name)
+            own_constructor(_value)
 from .module import Module  # noqa: E402

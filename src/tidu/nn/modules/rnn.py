@@ -204,6 +204,10 @@ class RNNBase(Module):
             shape = self.num_layers * directions, x.size(batch_dim)
             return tuple(zeros(*shape, n, dtype=x.dtype) for n in self._widths())
         lstm = self.mode == "LSTM"
+        if lstm and isinstance(hx, (tuple, list, Tensor)):
+            hx[1]  # of fewer, the IndexError
+            if len(hx) != 2:
+                raise RuntimeError("lstm expects two hidden states")
         hidden = tuple(hx) if lstm else (hx,)
         dims = [h.dim() for h in hidden]
         want = 3 if batched else 2
