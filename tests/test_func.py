@@ -43,6 +43,33 @@ def test_hessians_agree(outer, inner):
     assert np.abs((hessian(f)(x) - exact).numpy()).max() < 1e-10
 
 
+MATRIX = torch.tensor(np.random.default_rng(2).standard_normal((8, 5)))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: torch.tanh(MATRIX @ x).square().sum(),
+        lambda x: (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum(),
+        lambda x: x.logsumexp(0),
+        lambda x: torch.logdet(torch.outer(x, x) + 2 * torch.eye(5, dtype=x.dtype)),
+        lambda x: (torch.nn.functional.layer_norm(MATRIX @ x, (8,)) ** 3).sum(),
+        lambda x: (x.sort()[0].cumprod(0) * x.norm()).sum(),
+    ],
+    ids=["mlp", "rosenbrock", "logsumexp", "logdet", "layer_norm", "sort"],
+)
+def test_hessians_by_all_ways_agree_with_differences(f):
+    x = torch.tensor([0.3, -0.7, 1.1, 0.4, -1.3], dtype=torch.float64)
+    exact = torch.autograd.functional.hessian(f, x).numpy()
+    scale = max(1, np.abs(exact).max())
+    ways = [outer(inner(f))(x).numpy() for outer in (jacrev, jacfwd) for inner in (jacrev, jacfwd)]
+    for got in (*ways, hessian(f)(x).numpy()):
+        assert np.abs(got - exact).max() < 1e-10 * scale
+    step = 1e-5 * torch.eye(5, dtype=x.dtype)
+    differences = torch.stack([(grad(f)(x + d) - grad(f)(x - d)) / 2e-5 for d in step]).numpy()
+    assert np.abs(differences - exact).max() < 1e-6 * scale
+
+
 def test_a_function_that_reads_values_is_run_sample_by_sample():
     def f(x):
         return x * 2 if x.sum() > 1 else -x
