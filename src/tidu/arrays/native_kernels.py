@@ -10,52 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
+from tidu.arrays.native_functions import exp, log, sigmoid
 from tidu.arrays.native_lines import LINES
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_recurrent import RECURRENT
 
 __all__ = ["KERNELS"]
-
-
-def _exp(x: Value) -> Value:
-    """exp by 2**n * P(r), n the nearest integer to x / log 2; denormal results included. Within 1.5 ulp."""
-    loops = x.loops
-    b = loops.builder
-    x = x.where_above(-104.0, -104.0).where_below(89.0, 89.0)
-    magic = 12582912.0  # 1.5 * 2**23: added to a small number, it leaves the nearest integer in the low bits
-    shifted = x.times_plus(1 / math.log(2), magic)
-    n = shifted - magic
-    r = n.times_plus(-0.693359375, x)  # log 2 in two parts, the first of few bits
-    r = n.times_plus(2.12194440e-4, r)
-    p = loops.spread(_EXP[-1])
-    for c in _EXP[-2::-1]:
-        p = p.times_plus(r, c)
-    integer = b.sub(b.bitcast(shifted.raw, loops.ints), loops.integers(0x4B400000))
-    half = b.ashr(integer, loops.integers(1))
-    for part in (half, b.sub(integer, half)):  # two factors, so that each is a normal number
-        bits = b.shl(b.add(part, loops.integers(127)), loops.integers(23))
-        p = p * Value(loops, b.bitcast(bits, loops.vector))
-    return p
-
-
-# exp(r) on [-log(2)/2, log(2)/2] = 1 + r + r**2/2 + ...: Taylor's terms up to the 7th are exact to float32 there.
-_EXP = [1 / math.factorial(k) for k in range(8)]
-
-
-def _log(x: Value) -> Value:
-    """log of a normal positive number or NaN: exponent * log 2 + log(m), m between sqrt(1/2) and sqrt(2)."""
-    loops = x.loops
-    b = loops.builder
-    bits = b.sub(b.bitcast(x.raw, loops.ints), loops.integers(0x3F3504F3))  # those of sqrt(1/2)
-    exponent = Value(loops, b.sitofp(b.ashr(bits, loops.integers(23)), loops.vector))
-    mantissa = b.add(b.and_(bits, loops.integers(0x7FFFFF)), loops.integers(0x3F3504F3))
-    m = Value(loops, b.bitcast(mantissa, loops.vector))
-    t = (m - 1.0) / (m + 1.0)  # log(m) = 2 * atanh(t)
-    u = t * t
-    p = loops.spread(2 / 9)
-    for k in (7, 5, 3):
-        p = p.times_plus(u, 2 / k)
-    small = (t * u).times_plus(p, t + t)
-    return exponent.times_plus(0.693359375, exponent.times_plus(-2.12194440e-4, small)) + (x - x)
 
 
 def _largest(a: Value, b: Value) -> Value:
@@ -81,7 +41,7 @@ def _softmax(k: Loops) -> None:
         m = k.spread(_row_maximum(k, xr, n))
 
         def exponentials(at: Lanes, s: Value) -> list[Value]:
-            e = _exp(at.load(xr, -math.inf) - m)
+            e = exp(at.load(xr, -math.inf) - m)
             at.store(e, yr)
             return [s + e]
 
@@ -122,11 +82,11 @@ def _log_softmax(k: Loops) -> None:
         start = k.builder.mul(i, n)
         xr, yr = k.at(x, start), k.at(out, start)
         m = k.spread(_row_maximum(k, xr, n))
-        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + _exp(at.load(xr, -math.inf) - m)])
-        log = _log(k.spread(_sum(k, s)))
+        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + exp(at.load(xr, -math.inf) - m)])
+        logarithm = log(k.spread(_sum(k, s)))
 
         def result(at: Lanes) -> list[Value]:
-            at.store(at.load(xr) - m - log, yr)
+            at.store(at.load(xr) - m - logarithm, yr)
             return []
 
         k.vectors(n, [], result)
@@ -144,7 +104,7 @@ def _log_softmax_backward(k: Loops) -> None:
         total = k.spread(_sum(k, s))
 
         def result(at: Lanes) -> list[Value]:
-            at.store(at.load(gr) - _exp(at.load(yr)) * total, zr)
+            at.store(at.load(gr) - exp(at.load(yr)) * total, zr)
             return []
 
         k.vectors(n, [], result)
@@ -266,12 +226,8 @@ def _map(f: Callable[..., Value]) -> Callable[[Loops], None]:
     return build
 
 
-def _sigmoid(x: Value) -> Value:
-    return 1.0 / (_exp(-x) + 1.0)
-
-
 def _silu_backward(g: Value, x: Value) -> Value:
-    s = _sigmoid(x)
+    s = sigmoid(x)
     return g * s * (1.0 - s).times_plus(x, 1.0)
 
 
@@ -281,11 +237,11 @@ def _phi(x: Value) -> Value:
     p = x.loops.spread(2 * ATANH_ERF[-1])
     for c in ATANH_ERF[-2::-1]:
         p = p.times_plus(u, 2 * c)
-    return _sigmoid(x * p)
+    return sigmoid(x * p)
 
 
 def _gelu_backward(g: Value, x: Value) -> Value:
-    density = _exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
     return g * x.times_plus(density, _phi(x))
 
 
@@ -298,13 +254,14 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "layer_norm_backward": ("ppppppppnn", _layer_norm_backward),
     "cumsum": ("ppnn", _cumsum(False)),
     "cumsum_reverse": ("ppnn", _cumsum(True)),
-    "sigmoid": ("ppn", _map(_sigmoid)),
+    "sigmoid": ("ppn", _map(sigmoid)),
     "sigmoid_backward": ("pppn", _map(lambda g, y: g * y * (1.0 - y))),
     "tanh_backward": ("pppn", _map(lambda g, y: g * (1.0 - y * y))),
     "relu_backward": ("pppn", _map(lambda g, y: y.chooses(g, 0.0))),
-    "silu": ("ppn", _map(lambda x: x * _sigmoid(x))),
+    "silu": ("ppn", _map(lambda x: x * sigmoid(x))),
     "silu_backward": ("pppn", _map(_silu_backward)),
     "gelu": ("ppn", _map(lambda x: x * _phi(x))),
     "gelu_backward": ("pppn", _map(_gelu_backward)),
     **LINES,
+    **RECURRENT,
 }

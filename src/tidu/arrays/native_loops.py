@@ -172,9 +172,10 @@ class Loops:
     ) -> list[Value]:
         """for i in range(0, stop, step): carried = body(i, *carried). The last step may not be a whole one: it is
         for the caller to pass a `stop` that is a multiple."""
-        return self._loop(self.ir.Constant(self.int, 0), stop, step, carried, body)
+        return self.steps(self.ir.Constant(self.int, 0), stop, step, carried, body)
 
-    def _loop(self, start: Any, stop: Any, step: int, carried: Sequence[Value], body: Any) -> list[Value]:
+    def steps(self, start: Any, stop: Any, step: int, carried: Sequence[Value], body: Any) -> list[Value]:
+        """`loop` from `start` on."""
         b = self.builder
         before = b.block
         head, inside, after = (b.append_basic_block() for _ in range(3))
@@ -208,14 +209,14 @@ class Loops:
         self, whole: Any, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]
     ) -> list[Value]:
         """carried = body(lanes, *carried) for the short vector from `whole` to n, if there is one."""
+        return self.steps(whole, n, WIDTH, carried, lambda i, *c: body(self.some(i, n), *c))
+
+    def some(self, i: Any, n: Any) -> Lanes:
+        """A vector at element i of which only what lies before element n is there."""
         b = self.builder
-
-        def short(i: Any, *c: Value) -> Sequence[Value]:
-            left = b.trunc(b.sub(n, i), self.ir.IntType(32))
-            lanes = self.ir.Constant(self.ints, list(range(WIDTH)))
-            return body(Lanes(self, i, b.icmp_signed("<", lanes, self._spread(left, self.ints))), *c)
-
-        return self._loop(whole, n, WIDTH, carried, short)
+        left = b.trunc(b.sub(n, i), self.ir.IntType(32))
+        lanes = self.ir.Constant(self.ints, list(range(WIDTH)))
+        return Lanes(self, i, b.icmp_signed("<", lanes, self._spread(left, self.ints)))
 
     def rows(self, count: Any, body: Callable[[Any], None]) -> None:
         def one(i: Any) -> Sequence[Value]:

@@ -3,6 +3,7 @@
 The input's part of all steps is one product before the loop, and the weights' cotangents are products after it. A step
 is one product with the state and a few elementwise calls, each on all the gates that it serves: gates lie one after the
 other, (gates, batch, hidden), so that such a call is one run through memory, and next to what they are multiplied with.
+An LSTM in float32 takes all its steps in one native loop where llvmlite is installed, cut over the threads by the batch.
 Sigmoids come from the tanh that serves all gates, sigmoid(x) = tanh(x / 2) / 2 + 1/2; their weights are halved first.
 
 Arrays are x (T, B, I), y (T, B, H), weights (gates * H, I or H) in PyTorch's order of gates: input, forget, cell, output
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.pool import one_blas_thread, quiet
+from tidu.arrays.native import address, kernel
+from tidu.arrays.pool import get_num_threads, one_blas_thread, parallel, quiet
 
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "plain", "plain_backward"]
 
@@ -29,6 +31,9 @@ _add, _sub, _mul, _tanh, _matmul = np.add, np.subtract, np.multiply, np.tanh, np
 _SMALL = (
     1 << 22
 )  # products of fewer multiplications than this cost less on one thread than the threads' meeting
+_NATIVE = 1 << 22  # multiplications in all steps from which a native loop is worth compiling
+_MOST = 1 << 18  # elements of weights up to which it is: of larger ones BLAS moves less
+_LEAST_BATCH = 4
 _CHUNK = (
     1 << 13
 )  # elements of state in the steps whose factors backward computes together: they stay in the cache
@@ -110,6 +115,9 @@ def lstm(
     steps, batch, _ = x.shape
     n = w_hh.shape[1]
     order, sigmoids = (2, 1, 0, 3), (0, 1, 3)
+    function = _native("lstm", x, w_hh)
+    if function is not None:
+        return _native_lstm(function, order, x, h0, c0, w_ih, w_hh, None if b_ih is None else b_ih + b_hh)
     z = _input_part(x, w_ih, order, sigmoids, None if b_ih is None else b_ih + b_hh)
     recur = _columns(w_hh, order, sigmoids)
     kept = np.empty((5 * steps + 1, batch, n), z.dtype)
@@ -148,12 +156,42 @@ def lstm_backward(gy: Array | None, gc: Array | None, saved: Any, needs: Needs) 
     """From the cotangents of outputs and cells (None: zeros) and (*arguments, *results)."""
     x, h0, _, w_ih, w_hh, b_ih, _, y, cells, kept = saved
     steps, batch, n = y.shape
-    by_step = kept[:-1].reshape(steps, 5, batch, n)
     dz = np.empty((steps, batch, 4, n), y.dtype)
-    flat, turned = dz.reshape(steps, batch, 4 * n), dz.swapaxes(1, 2)
     dh, dc = np.zeros((batch, n), y.dtype), np.zeros((batch, n), y.dtype)
-    tmp = np.empty((batch, n), y.dtype)
     gy = np.broadcast_to(y.dtype.type(0), y.shape) if gy is None else gy
+    function = _native("lstm_backward", y, w_hh)
+    if function is None:
+        _lstm_steps(gy, gc, y, cells, kept, w_hh, dz, dh, dc)
+    else:
+        _native_lstm_steps(function, gy, gc, kept, w_hh, dz, dh, dc)
+    rows = dz.reshape(-1, 4 * n)
+
+    def biases() -> tuple[Array, Array] | tuple[None, None]:
+        if b_ih is None:
+            return None, None
+        total = _sums(rows)
+        return total, total.copy()
+
+    gx, *weights = _finish(rows, rows, x, _before(h0, y), w_ih, biases, (needs[0], *needs[3:]))
+    return [gx, dh, dc, *weights]
+
+
+def _lstm_steps(
+    gy: Array,
+    gc: Array | None,
+    y: Array,
+    cells: Array,
+    kept: Array,
+    w_hh: Array,
+    dz: Array,
+    dh: Array,
+    dc: Array,
+) -> None:
+    """From the last step to the first: the cotangents of the gates' sums, and in dh and dc those of the first state."""
+    steps, batch, n = y.shape
+    by_step = kept[:-1].reshape(steps, 5, batch, n)
+    flat, turned = dz.reshape(steps, batch, 4 * n), dz.swapaxes(1, 2)
+    tmp = np.empty((batch, n), y.dtype)
     with _stepping(batch, w_hh):
         for cut in _chunks(steps, batch * n):
             s = by_step[cut]
@@ -187,16 +225,95 @@ def lstm_backward(gy: Array | None, gc: Array | None, saved: Any, needs: Needs) 
                 _mul(dh, ko, d_o)
                 _mul(dc, ft, dc)
                 _matmul(d, w_hh, dh)
-    rows = flat.reshape(-1, 4 * n)
 
-    def biases() -> tuple[Array, Array] | tuple[None, None]:
-        if b_ih is None:
-            return None, None
-        total = _sums(rows)
-        return total, total.copy()
 
-    gx, *weights = _finish(rows, rows, x, _before(h0, y), w_ih, biases, (needs[0], *needs[3:]))
-    return [gx, dh, dc, *weights]
+def _native(name: str, x: Array, w_hh: Array) -> Callable[..., None] | None:
+    """The kernel, where it pays."""
+    steps, batch, weights = x.shape[0], x.shape[1], w_hh.size
+    pays = batch >= _LEAST_BATCH and _NATIVE <= steps * batch * weights and weights <= _MOST
+    return kernel(name) if pays and x.dtype.char == "f" else None
+
+
+def _share(run: Callable[[int, int], None], batch: int) -> None:
+    """run(first row, number of rows) over the batch, in whole fours."""
+    step = -(-batch // (4 * get_num_threads())) * 4
+    parallel(lambda i: run(i * step, min(step, batch - i * step)), -(-batch // step))
+
+
+def _packed(w: Array, width: int) -> Array:
+    """For native_recurrent.py: matrices (K, n) side by side in blocks of columns, (blocks, K, matrices, width), filled up with zeros."""
+    count, k, n = w.shape
+    blocks = -(-n // width)
+    out = np.zeros((blocks, k, count, width), w.dtype)
+    for i in range(blocks):
+        part = w[:, :, i * width : (i + 1) * width]
+        out[i, :, :, : part.shape[2]] = part.swapaxes(0, 1)
+    return out
+
+
+def _native_lstm(
+    function: Callable[..., None], order: Sequence[int], x: Array, h0: Array, c0: Array, w_ih: Array, w_hh: Array,
+    bias: Array | None,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    from tidu.arrays.native_loops import WIDTH
+
+    steps, batch, _ = x.shape
+    n = w_hh.shape[1]
+    z = _input_part(x, w_ih, order, (), bias)
+    weights = _packed(_columns(w_hh, order, ()), WIDTH)
+    h0 = np.ascontiguousarray(h0)
+    kept, y = np.empty((5 * steps + 1, batch, n), x.dtype), np.empty((steps, batch, n), x.dtype)
+    kept[0] = c0
+    pz, pw, ph, pk, py = map(address, (z, weights, h0, kept, y))
+
+    def run(first: int, count: int) -> None:
+        at = 4 * first * n
+        function(pz + at, pw, ph + at, pk + at, py + at, steps, batch, count, n)
+
+    _share(run, batch)
+    return y, kept[5::5], kept
+
+
+def _native_lstm_steps(
+    function: Callable[..., None],
+    gy: Array,
+    gc: Array | None,
+    kept: Array,
+    w_hh: Array,
+    dz: Array,
+    dh: Array,
+    dc: Array,
+) -> None:
+    """What _lstm_steps does."""
+    from tidu.arrays.native_recurrent import BLOCK
+
+    steps, batch, _, n = dz.shape
+    zeros = np.zeros((batch, n), dz.dtype)
+    from_y = np.ascontiguousarray(gy)
+    from_c = zeros if gc is None else np.ascontiguousarray(gc)
+    weights = _packed(w_hh[None], BLOCK)
+    gc_step = 0 if gc is None else batch * n
+    p_y, p_c, pk, pw, pz, ph, pc = map(address, (from_y, from_c, kept, weights, dz, dh, dc))
+
+    def run(first: int, count: int) -> None:
+        at = 4 * first * n
+        function(
+            p_y + at,
+            batch * n,
+            p_c + at,
+            gc_step,
+            pk + at,
+            pw,
+            pz + 4 * at,
+            ph + at,
+            pc + at,
+            steps,
+            batch,
+            count,
+            n,
+        )
+
+    _share(run, batch)
 
 
 # ------------------------------------------------------------------ GRU
