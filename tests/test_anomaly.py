@@ -127,6 +127,19 @@ def test_the_error_of_a_write_names_both_lines():
         with pytest.raises(RuntimeError) as caught:
             z.sum().backward()
         assert "# keeps w" in noted(caught.value) and "# unrecorded" in noted(caught.value)
+        w = torch.ones(3, requires_grad=True)
+        z = (w * w).sum()
+        z.backward(retain_graph=True)
+        torch.optim.SGD([w], 0.1).step()  # the step
+        with pytest.raises(RuntimeError) as caught:
+            z.backward()
+        assert "# the step" in noted(caught.value)
+        w = torch.ones(3)
+        z = x * w
+        torch.exp(w, out=w)  # into out
+        with pytest.raises(RuntimeError) as caught:
+            z.sum().backward()
+        assert "# into out" in noted(caught.value)
     finally:
         torch.autograd.set_debug(False)
 

@@ -582,6 +582,8 @@ def put_out(result: np.ndarray[Any, Any], out: Tensor) -> None:
         resize(out, result.shape)
     np.copyto(out._a, result, casting="unsafe")
     out._v[0] += 1
+    if state.debug:
+        note(out)
 
 
 def resize(out: Tensor, shape: Sequence[int]) -> None:

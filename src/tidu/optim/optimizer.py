@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Any
 
 from ..core.hooks import RemovableHandle
-from ..core.modes import enable_grad, set_record
+from ..core.inplace import note
+from ..core.modes import enable_grad, set_record, state
 from ..core.tensor import Tensor
 
 __all__ = [
@@ -159,7 +160,10 @@ class Optimizer:
             self = args[0]
             pre, post = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
             if not (pre or post or _global_optimizer_pre_hooks or _global_optimizer_post_hooks):
-                return func(*args, **kwargs)
+                out = func(*args, **kwargs)
+                if state.debug:
+                    self._note_writes()
+                return out
             for hook in chain(_global_optimizer_pre_hooks.values(), pre.values()):
                 got = hook(self, args, kwargs)
                 if got is not None:
@@ -171,9 +175,17 @@ class Optimizer:
             out = func(*args, **kwargs)
             for hook in chain(post.values(), _global_optimizer_post_hooks.values()):
                 hook(self, args, kwargs)
+            if state.debug:
+                self._note_writes()
             return out
 
         return step
+
+    def _note_writes(self) -> None:
+        """Note the line that calls `step`, for the error of who needs what the parameters were."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                note(p)
 
     def _loss_of(self, closure: Callable[[], Any] | None) -> Any:
         """What the closure returns, if there is one, computed with recording on."""
