@@ -505,9 +505,9 @@ def test_functional_dropout(name: str, shape: tuple[int, ...], inplace: bool) ->
                 {
                     f"{name} {p}": lambda t: (theirs if t is torch else ours)(
                         t.rand(shape),
-                        p,
-                        training,
-                        inplace,  # noqa: B023
+                        p,  # noqa: B023
+                        training,  # noqa: B023
+                        inplace,
                     )
                 },
                 seed=4,

@@ -516,7 +516,6 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "_scaled_dot_product_flash_attention_for_cpu": lambda r: [
         (r(1, 2, 3, 4), r(1, 2, 5, 4), r(1, 2, 5, 4), None, causal, 0.5) for causal in (False, True)
     ],
-    "_safe_softmax": lambda r: [(r(3, 4), 1)],
     "grid_sampler_2d": lambda r: [
         (r(1, 2, 4, 5), r(1, 3, 3, 2, low=-0.9, high=0.9), mode, 0, corners)
         for mode in (0, 2)

@@ -308,7 +308,7 @@ sign = unary(
 )  # fmt: skip
 sgn: Any = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
 for _fn in (floor, ceil, trunc, frac, _round, abs, sign, sgn):
-    _fn.op.same_out = True  # type: ignore[attr-defined]
+    _fn.op.same_out = True  # type: ignore[attr-defined, union-attr]
 
 describe(
     globals(),

@@ -19,7 +19,7 @@ from ._hooks import (
     _global_forward_pre_hooks,
     _global_module_registration_hooks,
     _global_parameter_registration_hooks,
-    _WrappedHook,
+    _WrappedHook,  # noqa: F401  (where files know it)
     add,
     call_with_hooks,
     register_module_backward_hook,
