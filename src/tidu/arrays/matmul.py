@@ -30,6 +30,9 @@ _SELF_PRODUCT = 64  # rows from which the symmetric route is avoided
 _BATCH_WORK = 1 << 22  # multiplications in a batch worth cutting
 _INTEGER_WORK = 1 << 15  # multiplications from which float64 pays for the conversions
 _EXACT = 2.0**53
+# Multiplications from which BLAS wakes its threads, and from which that pays: until then one that wakes late, as it does
+# where the cores are busy, costs many times the product.
+_SHARED, _WORTH_SHARING = 1 << 18, 1 << 22
 
 
 def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -40,9 +43,14 @@ def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if rank_a == 2 == rank_b:
             if a.shape[0] == b.shape[1] >= _SELF_PRODUCT and _same_memory(a, b):
                 return _self_product(a, b)
-            return a.dot(b)
+            return _alone(a, b) if _SHARED < a.size * b.shape[1] < _WORTH_SHARING else a.dot(b)
         return _ranks(a, b, rank_a, rank_b)
     return _other_dtype(a, b)
+
+
+def _alone(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with one_blas_thread():
+        return a.dot(b)
 
 
 def _ranks(a: np.ndarray, b: np.ndarray, rank_a: int, rank_b: int) -> np.ndarray:
@@ -51,7 +59,8 @@ def _ranks(a: np.ndarray, b: np.ndarray, rank_a: int, rank_b: int) -> np.ndarray
         return out if type(out) is _ndarray else np.asarray(out)
     if rank_b <= 2 and a.flags.c_contiguous:  # one large product instead of a batch
         rows = a.reshape(-1, a.shape[-1])
-        return rows.dot(b).reshape(a.shape[:-1] + b.shape[1:])
+        few = rank_b == 2 and _SHARED < a.size * b.shape[1] < _WORTH_SHARING
+        return (_alone(rows, b) if few else rows.dot(b)).reshape(a.shape[:-1] + b.shape[1:])
     if rank_a >= 2 and rank_b >= 2:
         return _batch(a, b)
     return _matmul(a, b)
