@@ -52,11 +52,15 @@ def _no_bool(a: Any, name: str) -> None:
 # ------------------------------------------------------------------ two factors
 
 
+_SMALL = 1 << 18  # multiplications that BLAS does on one thread in any case
+
+
 def _mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices, (n, m) by (m, p). Source: torch.mm."""
     p, q, dt = input.shape, mat2.shape, input.dtype
     if len(p) == 2 == len(q) and p[0] < 64 and p[1] == q[0] and (dt is F32 or dt is F64) and mat2.dtype is dt:
-        return input.dot(mat2)  # small and ordinary: straight to BLAS
+        if p[0] * p[1] * q[1] <= _SMALL:
+            return input.dot(mat2)  # small and ordinary: straight to BLAS
     if input.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError("self must be a matrix" if input.ndim != 2 else "mat2 must be a matrix")
     _fits(input, mat2)
