@@ -28,7 +28,8 @@ _matmul, _mul, _add, _sub, _div, _log, _and = (
 _lowest: Any = np.minimum.reduce
 _highest: Any = np.maximum.reduce
 
-_WORK = 1 << 18
+# Multiplications in a product over all heads from which threads share them: for fewer the calls are too short.
+_WORK = 1 << 22
 # Sums of exponentials between these lost nothing by leaving out the subtraction of the row's maximum.
 _LEAST, _MOST = 1e-2, 1e4
 _TILE = 128  # queries that go through together where each sees only the keys before it
@@ -271,7 +272,7 @@ def backward(
             _matmul(s, k_[:, :, :keys], out=gq_[:, :, rows])
             _onto(gk_[:, :, :keys], s.swapaxes(2, 3), q_[:, :, rows], first)
 
-    _share(run, _pieces(q, 2 * tiles[0].size * q.itemsize), 2 * out.size * others)
+    _share(run, _pieces(q, 2 * tiles[0].size * q.itemsize), out.size * others)
     return gq, gk, gv
 
 
