@@ -3,7 +3,7 @@
 The windows of a few samples, or of some output rows of one, are laid out as columns that fit in the L2 cache; a
 product with the kernel, (out channels, channels * places), follows at once. Such blocks are shared out between the
 threads, each of which calls BLAS on its own. A block's place depends on the shapes alone and partial sums are added
-in a fixed order, so results do not depend on the threads.
+in a fixed order, so results do not depend on the threads. Planes take the native loops of direct.py where they fit.
 
 Arrays are (n, channels, ...), kernels (out channels, channels / groups, ...); `pads` are pairs (before, after), and
 may be negative.

@@ -18,7 +18,7 @@ from tidu.arrays.native_loops import WIDTH
 
 __all__ = ["direct", "direct_weight", "fits"]
 
-_LEAST = 1 << 16  # multiplications from which a native loop pays
+_LEAST = 1 << 20  # multiplications from which it pays, soon enough, to compile a loop
 _PLACES = 28  # of a kernel whose sums stay in registers
 _TILE = 12  # neighbouring outputs whose sums do
 _SUMS = 4  # partial sums over the samples

@@ -23,7 +23,7 @@ from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
 __all__ = ["Window", "matrix_of", "max_backward", "max_forward", "max_indices", "sum_backward", "sum_forward"]
 
 Windows = Sequence["Window"]
-_NATIVE = 1 << 12  # elements from which a native loop pays
+_NATIVE = 1 << 14  # elements from which a native loop pays
 _FAR, _MANY = 3, 16  # the widest stride along lines, and the most places, of windows for which there is one
 
 
