@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import matmul as kernels
+from ..arrays.reduce import sum_axes
 from ..core.broadcast import sum_to
 from ..core.elementwise import F32, F64, conj
 from ..core.modes import state
@@ -26,6 +27,11 @@ METHODS = ""
 
 Value = Any
 ndarray = np.ndarray
+_SHORT = 1 << 13  # elements up to which NumPy's sum costs least
+
+
+def _column_sums(g: Any) -> Any:
+    return np.add.reduce(g, 0) if g.size <= _SHORT else sum_axes(g, 0)
 
 
 class AffineNode(Node):
@@ -54,7 +60,7 @@ class AffineNode(Node):
                 raise modified(self, x, x._v, versions[0])
             gw = kernels.mm(g.T, x._a) if raw else mm(g.t(), x)
         if eb is not None:
-            gb = np.add.reduce(g, 0) if raw else sum_to(g, (g.shape[1],))
+            gb = _column_sums(g) if raw else sum_to(g, (g.shape[1],))
         return gb, gx, gw
 
     def release(self) -> None:
