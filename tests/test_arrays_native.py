@@ -244,3 +244,12 @@ def test_a_dialect_that_llvm_does_not_know_means_the_numpy_route(monkeypatch) ->
     monkeypatch.setitem(native_kernels.KERNELS, "broken", ("ppn", broken))
     assert native.kernel("broken") is None
     native.kernel.cache_clear()
+
+
+@needs_llvmlite
+@pytest.mark.parametrize("n", [elementwise._NATIVE, elementwise._NATIVE + 3, BIG])
+def test_activations_of_middling_size_take_the_native_loop_on_one_thread(n: int) -> None:
+    x, g = normal(n, scale=3), normal(n, seed=1)
+    for name in ("gelu", "silu", "sigmoid"):
+        assert getattr(elementwise, name)(x).tobytes() == elements(name, x).tobytes()
+    assert elementwise.gelu_backward(g, x).tobytes() == elements("gelu_backward", g, x).tobytes()
