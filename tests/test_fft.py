@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tidu as torch
+from tidu.arrays import native, native_fourier
 from tidu.autograd import gradcheck, gradgradcheck
+from tidu.ops import fourier
 
 F = torch.fft
 COMPLEX = torch.complex128
@@ -34,6 +37,111 @@ def scale(n: int, norm: str | None, forward: bool) -> float:
     if norm == "ortho":
         return n**-0.5
     return 1 / n if (norm == "forward") == forward else 1.0
+
+
+# ------------------------------------------------------------------ compiled loops
+
+FULL = slice(None)
+
+
+def natively(x: np.ndarray, dims: tuple[int, ...], norm: str | None, forward: bool) -> np.ndarray:
+    """A transform by the compiled loops alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fourier, "_MANY", 0)
+        patch.setattr(fourier, "_FEW", 0)
+        patch.setitem(sys.modules, "scipy", None)
+        return (F.fftn if forward else F.ifftn)(torch.from_numpy(x), dim=dims, norm=norm).numpy()
+
+
+def error(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.linalg.norm(x - y) / np.linalg.norm(y))
+
+
+@pytest.fixture
+def loops() -> None:
+    if native.kernel("softmax") is None:
+        pytest.skip("llvmlite is not installed")
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize(
+    ("shape", "dims", "norm"),
+    [
+        ((37, 8), (1,), None),
+        ((1, 16), (1,), "ortho"),
+        ((3, 7, 32), (2,), "forward"),
+        ((33, 64), (1,), None),
+        ((17, 128), (1,), "ortho"),
+        ((5, 256), (1,), "forward"),
+        ((16, 512), (1,), None),
+        ((4, 1024), (1,), "ortho"),
+        ((31, 2048), (1,), "forward"),
+        ((17, 4096), (1,), None),
+        ((64, 48), (0,), "forward"),
+        ((3, 8, 2, 16), (1,), None),
+        ((3, 8, 32), (1, 2), "ortho"),
+        ((5, 128, 128), (1, 2), None),
+        ((256, 512), (0, 1), "forward"),
+        ((2, 8, 64, 16), (1, 2, 3), None),
+    ],
+)
+def test_compiled_transforms(shape: Any, dims: Any, norm: Any, forward: bool) -> None:
+    x = random(*shape, dtype=torch.complex64).numpy()
+    before = x.copy()
+    wide = (np.fft.fftn if forward else np.fft.ifftn)(x.astype(np.complex128), axes=dims, norm=norm)
+    result = natively(x, dims, norm, forward)
+    assert result.shape == x.shape
+    assert result.dtype == x.dtype
+    assert error(result, wide) < 2e-7
+    assert np.array_equal(x, before)
+    assert np.array_equal(natively(x, dims, norm, forward), result)
+
+
+@pytest.mark.usefixtures("loops")
+def test_one_transform_does_not_touch_another() -> None:
+    x = random(20, 64, dtype=torch.complex64).numpy()
+    clean = natively(x, (1,), None, True)
+    x[3, 5] = math.nan
+    dirty = natively(x, (1,), None, True)
+    assert np.isnan(dirty[3]).all()
+    assert np.array_equal(np.delete(dirty, 3, 0), np.delete(clean, 3, 0))
+
+
+@pytest.mark.usefixtures("loops")
+def test_what_the_loops_do_not_serve() -> None:
+    x = random(32, 64, dtype=torch.complex64).numpy()
+    assert native_fourier.fourier(x, 1, True, 1.0) is not None
+    for other in (
+        x.astype(np.complex128),
+        x.real,
+        x[:, :48],
+        x[::2],
+        x[:, ::2],
+        x[:, :4].copy(),
+        x[:5].copy().T,
+        x[:0],
+    ):
+        assert native_fourier.fourier(other, 1, True, 1.0) is None
+    assert native_fourier.fourier(x[:, :8].copy(), 2, True, 1.0) is None
+    assert native_fourier.fourier(x.T, 2, True, 1.0) is None
+
+
+@pytest.mark.parametrize("shape", [(512, 128), (256, 256), (4, 128, 128), (100, 700)])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_large_transforms_and_their_derivative(
+    shape: Any, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiled:
+        monkeypatch.setattr(native_fourier, "_kernel", lambda *_: None)
+    x = random(*shape, dtype=torch.complex64)
+    for view in (x, x.mT, x[..., ::2]):
+        z, g = view.detach().requires_grad_(), random(*view.shape, dtype=torch.complex64).flip(-1)
+        y = F.fft2(z)
+        y.backward(g)
+        z64, g64 = (t.detach().numpy().astype(np.complex128) for t in (z, g))
+        assert error(y.detach().numpy(), np.fft.fft2(z64)) < 2e-7
+        assert error(z.grad.numpy(), np.fft.ifft2(g64, norm="forward")) < 2e-7
 
 
 # ------------------------------------------------------------------ definitions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,40 +34,51 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 _FEW = (
     4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
 )
+_MANY = 1 << 16  # elements, from which on it is worth compiling loops, which are twice as fast again
 
 
-def _over(name: str, x: Any, dim: Ints, norm: str, *size: Any) -> Any:
+def _over(name: str, x: Any, dim: Ints, norm: int, *size: Any) -> Any:
     """A transform over some dimensions, which are the innermost in memory afterwards, the last of them in place."""
     k = len(dim)
     inner = (*sorted(dim[:-1], key=lambda d: -abs(x.strides[d])), dim[-1])
     order = (*[d for d in range(x.ndim) if d not in dim], *inner)
     moved, axes = x.transpose(order), range(-k, 0)
-    if x.size < _FEW:
-        r = getattr(np.fft, name)(moved, *size, axes=axes, norm=norm)
-    else:
-        from scipy import fft
+    forward = name in ("fftn", "rfftn")
+    r = _by_loops(moved, k, norm, forward) if x.size >= _MANY and name in ("fftn", "ifftn") else None
+    if r is None:
+        word = (_FORWARD if forward else _INVERSE)[norm]
+        if x.size < _FEW:
+            r = getattr(np.fft, name)(moved, *size, axes=axes, norm=word)
+        else:
+            from scipy import fft
 
-        workers = get_num_threads() if x.size >= BIG else 1
-        r = getattr(fft, name)(moved, *size, axes=tuple(axes), norm=norm, workers=workers)
+            workers = get_num_threads() if x.size >= BIG else 1
+            r = getattr(fft, name)(moved, *size, axes=tuple(axes), norm=word, workers=workers)
     return np.ascontiguousarray(r).transpose(np.argsort(order))
+
+
+def _by_loops(x: Any, k: int, norm: int, forward: bool) -> Any:
+    """A transform over the last k dimensions; None where the compiled loops do not serve."""
+    from ..arrays.native_fourier import fourier
+
+    n = math.prod(x.shape[-k:])
+    return fourier(x, k, forward, (1.0, n**-0.5, 1 / n)[norm])
 
 
 def _c2c(input: Any, dim: Ints, norm: int, forward: bool) -> Any:
     if not dim:
         return input.copy()
     dim = tuple(sorted(dim, key=lambda d: -abs(input.strides[d])))
-    if forward:
-        return _over("fftn", input, dim, _FORWARD[norm])
-    return _over("ifftn", input, dim, _INVERSE[norm])
+    return _over("fftn" if forward else "ifftn", input, dim, norm)
 
 
 def _r2c(input: Any, dim: Ints, norm: int, onesided: bool) -> Any:
-    return _over("rfftn" if onesided else "fftn", input, dim, _FORWARD[norm])
+    return _over("rfftn" if onesided else "fftn", input, dim, norm)
 
 
 def _c2r(input: Any, dim: Ints, norm: int, last: int) -> Any:
     dim = (*sorted(dim[:-1], key=lambda d: -abs(input.strides[d])), dim[-1])
-    return _over("irfftn", input, dim, _INVERSE[norm], [*(input.shape[d] for d in dim[:-1]), last])
+    return _over("irfftn", input, dim, norm, [*(input.shape[d] for d in dim[:-1]), last])
 
 
 def _weighted(x: Any, d: int, n: int, inner: float) -> Any:
