@@ -236,12 +236,10 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     at = op.positions[0]
     node = op.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
     if any(
-        v is x for i, v in enumerate(op.tensor_args(args)) if i
+        [v is x for i, v in enumerate(op.tensor_args(args)) if i]
     ):  # kept as another argument: it was written
-        node.versions = [
-            (k, c, v - 1 if node.saved[k] is x else v, out)
-            for k, c, v, out in node.versions  # type: ignore[index]
-        ]
+        saved: Any = node.saved
+        node.versions = [(k, c, v - 1 if saved[k] is x else v, out) for k, c, v, out in node.versions]
     if state.record is not True:
         from .careful import recorded
 
@@ -467,11 +465,9 @@ class CopySlices(Node):
             return self._apply_whole(g, edges, raw)
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
-        a = (
-            np.empty(_reach(size, stride), self.base_dtype)
-            if raw
-            else tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
-        )
+        a: Any = np.zeros(_reach(size, stride), self.base_dtype)
+        if not raw:
+            a = tensor_of(a)
         if self.view_dtype.itemsize != self.base_dtype.itemsize:  # the parts of complex numbers
             offset *= 2
         if raw:
