@@ -138,7 +138,7 @@ def _pieces(q: Array, bytes_each: int) -> list[At]:
 
 
 def _share(run: Callable[[At], None], pieces: list[At], work: int) -> None:
-    if len(pieces) > 1 and work > _WORK and get_num_threads() > 1:
+    if len(pieces) > 1 and work >= _WORK and get_num_threads() > 1:
         with one_blas_thread() as held:
             if held:
                 parallel(lambda i: run(pieces[i]), len(pieces))
