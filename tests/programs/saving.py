@@ -123,4 +123,3 @@ print(os.listdir('.')==os.listdir('.'), [n for n in os.listdir('.') if n.startsw
 show('unpicklable',lambda:torch.save([x,lambda:0],'a.pt'))
 show('nonleaf',lambda:torch.load(buf(x.requires_grad_()*2))); show('hook',lambda:(x.register_hook(print).id and torch.load(buf(x),weights_only=False)))
 show('kw',lambda:torch.load('b.c.pt',encoding='latin1')); show('kw',lambda:torch.load('b.c.pt',foo=1))
-show('kw',lambda:torch.load('b.c.pt',weights_only=False,foo=1))
