@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["address", "compiled", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
 
 _PIECE = 1 << 17  # elements that a thread takes at a time
-_SHARED = (
-    1 << 19
-)  # elements from which a kernel that is done in some ten microseconds otherwise is worth a second thread
 
 
 def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared: int = 0) -> bool:
@@ -54,10 +51,10 @@ def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared:
     return True
 
 
-def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
+def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared: int = 0) -> bool:
     """Run a kernel (*ins, out, rows, n) on contiguous matrices of one shape; False if there is none.
 
-    Backward passes, which compute little, are shared between the threads only where they are long.
+    From more than `shared` elements on the threads share.
     """
     function = kernel(name)
     if function is None:
@@ -68,7 +65,7 @@ def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray) -> bool:
     def run(lo: int, count: int, _: int) -> None:
         function(*[p + 4 * lo * n for p in places], count, n)
 
-    over_pieces(rows, n, run, _SHARED if name.endswith("backward") else 0)
+    over_pieces(rows, n, run, shared)
     return True
 
 

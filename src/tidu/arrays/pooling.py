@@ -147,12 +147,6 @@ def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     return _pooled(x, windows, np.add, 0)
 
 
-def _edges(windows: Windows, size: Sequence[int]) -> tuple[list[int], tuple[slice, ...]]:
-    """The padded size that windows reach over, and where the array lies in it."""
-    wide = [max(w.reach(), w.before + n) for w, n in zip(windows, size, strict=True)]
-    return wide, tuple(slice(w.before, w.before + n) for w, n in zip(windows, size, strict=True))
-
-
 def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.ndarray:
     """The adjoint of `sum_forward`: each cotangent added to all elements of its window."""
     out = np.empty((len(g), *size), g.dtype)

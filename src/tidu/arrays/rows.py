@@ -162,8 +162,9 @@ def _over_blocks(
             parallel(run, len(cuts))
 
 
-def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarray:
-    """kernel(*ins, out) with an `out` like the inputs, over their blocks along `axis`."""
+def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray, shared: int = 0) -> np.ndarray:
+    """kernel(*ins, out) with an `out` like the inputs, over their blocks along `axis`. A native loop in its place is for
+    the threads to share from more than `shared` elements on."""
     a = ins[0]
     out = np.empty(a.shape, a.dtype)
     if a.size:
@@ -171,7 +172,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray) -> np.ndarra
         shape = (outer, n) if inner == 1 else (outer, n, inner)
         if inner == 1 and a.size > _LARGE and a.dtype == _FLOAT32:
             rows = [np.ascontiguousarray(x).reshape(shape) for x in ins]
-            if over_rows(kernel.__name__.lstrip("_"), rows, out.reshape(shape)):
+            if over_rows(kernel.__name__.lstrip("_"), rows, out.reshape(shape), shared):
                 return out
         _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], a.dtype.itemsize == 2)
     return out
@@ -224,7 +225,7 @@ def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
     """(g - sum(g * out)) * out along `axis`, with softmax's result `out`."""
-    return _apply(_softmax_backward, axis, g, out)
+    return _apply(_softmax_backward, axis, g, out, shared=_SHARED_LONG)  # it computes little
 
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:

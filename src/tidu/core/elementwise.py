@@ -154,14 +154,15 @@ class ElementwiseOp(Op):
         return self.wrap(args, result)
 
     def on_arrays(self, args: tuple[Any, ...], out: Any = None) -> Any:
-        dt = args[self.positions[0]].dtype
-        if dt is F32 or dt is F64:
+        first = args[self.positions[0]]
+        dt = first.dtype
+        if out is None and (dt is F32 or dt is F64):
             for i in self.positions:
                 if args[i].__class__ is not ndarray or args[i].dtype is not dt:
                     break
             else:
-                return self.forward(*args) if args[0].size <= BIG else blocked(self.forward, *args)
-        return self.general(args)
+                return self.forward(*args) if first.size <= BIG else blocked(self.forward, *args)
+        return self.general(args, out)
 
     def known_dtype(self, args: Sequence[Any]) -> Any:
         """The common dtype of plain tensors and numbers, remembered; None for any other arguments."""
