@@ -10,7 +10,7 @@ Calls of ops that none of these functions made are seen by `core/subclass.py`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
@@ -213,6 +213,19 @@ def refresh() -> None:
             _watch(value, getattr(Tensor, called, value), _event(called))
 
 
+def between(change: Callable[[], None]) -> None:
+    """Make a change to functions' own code, which they have while nobody watches."""
+    with _lock:
+        for face in _seen.values():
+            face.leave()
+        _seen.clear()
+        FACES.refresh = None  # or what is imported meanwhile begins to be watched
+        change()
+        if _watchers:
+            FACES.refresh = refresh
+            refresh()
+
+
 def start() -> None:
     """Begin to watch."""
     global _watchers
@@ -230,7 +243,4 @@ def stop() -> None:
     with _lock:
         _watchers -= 1
         if not _watchers:
-            for face in _seen.values():
-                face.leave()
-            _seen.clear()
-            FACES.refresh = None
+            between(lambda: None)

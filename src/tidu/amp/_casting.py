@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.modes import state as recording
+from ..core.subclass import FACES
 from ..core.swapped import hand_over, twin
 from ..core.tensor import Tensor
 
@@ -203,6 +204,10 @@ def install() -> None:
     if _installed:
         return
     _installed = True
+    FACES.between(_install)
+
+
+def _install() -> None:
     from ..nn import _recurrent as recurrent
 
     seen: set[Any] = set()

@@ -20,7 +20,7 @@ def _watch() -> None:
     """Begin to watch public functions: what that takes is imported when it is first wanted."""
     from .. import faces
 
-    _FACES.start, _FACES.stop = faces.start, faces.stop
+    _FACES.start, _FACES.stop, _FACES.between = faces.start, faces.stop, faces.between
     faces.start()
 
 

@@ -131,6 +131,7 @@ class _Faces:
 
     start: Callable[[], None]
     stop: Callable[[], None]
+    between: Callable[[Callable[[], None]], None] = staticmethod(lambda change: change())
     refresh: Callable[[], None] | None = None  # None: nobody watches
     for_good = False
 
