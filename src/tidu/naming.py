@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from types import FunctionType
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from types import FunctionType, ModuleType
 from typing import Any
 
 
@@ -31,3 +33,24 @@ def placed(namespace: dict[str, Any]) -> None:
             module = sys.modules.get(fn.__module__)
             if module is None or module.__dict__.get(fn.__qualname__) is not fn:
                 fn.__module__, fn.__qualname__ = home, name
+
+
+def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: Any) -> ModuleType:
+    """The module `name` of a package for which PyTorch has a file and tidu needs none, importable as such.
+
+    Args:
+        namespace: the package's own.
+        name: the module's, in the package.
+        names: what the module gives out of the package's namespace.
+        more: what it has besides.
+    """
+    path = f"{namespace['__name__']}.{name}"
+    module = module_from_spec(ModuleSpec(path, None))
+    given = {n: namespace[n] for n in names.split()} | more
+    for value in more.values():
+        if isinstance(value, (FunctionType, type)):
+            value.__module__ = path
+    vars(module).update(given, __all__=[n for n in given if n[0] != "_"])
+    module.__doc__ = f"Source: torch{path.removeprefix(__package__)}."
+    sys.modules[path] = namespace[name] = module
+    return module

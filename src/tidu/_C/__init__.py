@@ -9,6 +9,7 @@ from ..core.modes import is_grad_enabled as _is_grad_enabled
 from ..core.modes import set_record as _set_grad_enabled
 from ..core.subclass import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from ..core.tensor import Tensor as TensorBase
+from ..naming import submodule as _submodule
 from ..ops._generator import Generator
 from ..ops._linalg import LinAlgError as _LinAlgError
 from ..overrides import DisableTorchFunction
@@ -42,9 +43,22 @@ class _VariableFunctionsClass(metaclass=_Functions):
 _VariableFunctions = _VariableFunctionsClass
 
 
+def _family(name: str, home: str, prefix: str) -> None:
+    """torch._C._linalg and the like: a namespace's functions by the names of PyTorch's compiled core."""
+
+    def __getattr__(name: str) -> _Any:
+        return getattr(_import_module(home, "tidu"), name.removeprefix(prefix))
+
+    _submodule(globals(), name, __getattr__=__getattr__)
+
+
+_family("_fft", ".fft", "fft_")
+_family("_linalg", ".linalg", "linalg_")
+_family("_nn", ".nn.functional", "")
+_family("_special", ".special", "special_")
+
+
 def __getattr__(name: str) -> _Any:
-    if name in ("_fft", "_linalg", "_nn", "_special"):
-        return _import_module(f"{__name__}.{name}")
     from ..missing import missing_name
 
     raise missing_name(__name__, name)

@@ -7,14 +7,26 @@ from collections.abc import Callable
 from typing import Any
 
 from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
-from . import config
-from .eval_frame import OptimizedModule
+from ..naming import submodule
+from ..nn.modules.module import Module
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
     "forbid_in_graph", "graph_break", "is_compiling", "is_dynamo_supported", "list_backends", "mark_dynamic", "mark_static",
     "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
 ]  # fmt: skip
+
+
+class OptimizedModule(Module):
+    """The class of compiled modules; `compile` returns a module as it is, so nothing is an instance."""
+
+
+submodule(globals(), "eval_frame", OptimizedModule=OptimizedModule)
+# The compiler's settings: a module on which any may be set, and none matters.
+config = submodule(
+    globals(), "config", suppress_errors=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,
+    capture_dynamic_output_shape_ops=False, assume_static_by_default=True, verbose=False, disable=True,
+)  # fmt: skip
 
 
 def is_dynamo_supported() -> bool:

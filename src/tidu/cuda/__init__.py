@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
+
+from ..naming import submodule
 
 __all__ = [
     "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "device", "device_count", "empty_cache",
@@ -206,11 +210,41 @@ for _name in (
 CudaError = OutOfMemoryError
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+submodule(
+    globals(), "memory",
+    "empty_cache max_memory_allocated max_memory_reserved mem_get_info memory_allocated memory_reserved memory_stats "
+    "memory_summary reset_peak_memory_stats",
+)  # fmt: skip
+submodule(
+    globals(), "random",
+    "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state "
+    "set_rng_state_all",
+)  # fmt: skip
+submodule(globals(), "streams", "Event Stream")
 
-    if name in ("amp", "memory", "nvtx", "random", "streams"):
-        return import_module(f"{__name__}.{name}")
+
+def _no_marks(*args: Any, **kw: Any) -> Any:
+    """RuntimeError: there is no profiler to mark for."""
+    raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
+
+
+@contextmanager
+def _marked(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """A marked stretch of a program. Source: torch.cuda.nvtx.range."""
+    yield _no_marks()
+
+
+submodule(
+    globals(),
+    "nvtx",
+    range=_marked,
+    **dict.fromkeys("mark range_end range_pop range_push range_start".split(), _no_marks),
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return import_module(f"{__name__}.amp")
     from ..missing import missing_name
 
     raise missing_name(__name__, name)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from ...naming import submodule
 from . import (
     activation,
     adaptive,
     batchnorm,
-    channelshuffle,
     container,
     conv,
-    distance,
-    dropout,
-    flatten,
-    fold,
     instancenorm,
     linear,
     linear_cross_entropy,
@@ -20,21 +16,18 @@ from . import (
     module,
     normalization,
     padding,
-    pixelshuffle,
+    plain,
     pooling,
     rnn,
     sparse,
     transformer,
-    upsampling,
 )
 from ._constructors import own_constructor
 
 __all__ = ["Module"]
 _FAMILIES = (
-    module, container, linear, activation, dropout, sparse, batchnorm, instancenorm, normalization, flatten, loss,
-    linear_cross_entropy,
-    distance, conv, pooling, padding, upsampling, pixelshuffle, channelshuffle, fold, rnn, transformer,
-    adaptive,
+    module, container, linear, activation, plain, sparse, batchnorm, instancenorm, normalization, loss,
+    linear_cross_entropy, conv, pooling, padding, rnn, transformer, adaptive,
 )  # fmt: skip
 for _family in _FAMILIES:
     for _name in _family.__all__:
@@ -43,4 +36,10 @@ for _family in _FAMILIES:
             globals()[_name] = _value
             __all__.append(_name)
             own_constructor(_value)
+plain.place_files(globals())
+submodule(
+    globals(),
+    "linear_cross_entropy_options",
+    LinearCrossEntropyOptions=linear_cross_entropy.LinearCrossEntropyOptions,
+)
 from .module import Module  # noqa: E402

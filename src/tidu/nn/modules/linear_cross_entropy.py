@@ -73,4 +73,3 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 LinearCrossEntropyLoss.__module__ = __name__.replace(
     "linear_cross_entropy", "loss"
 )  # as they are known in files
-LinearCrossEntropyOptions.__module__ = __name__ + "_options"

@@ -341,7 +341,7 @@ class TripletMarginWithDistanceLoss(_Loss):
             raise ValueError(
                 f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
             )
-        from .distance import PairwiseDistance
+        from .plain import PairwiseDistance
 
         self.distance_function: Any = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap

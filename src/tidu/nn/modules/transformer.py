@@ -17,7 +17,7 @@ from .. import functional as F
 from ..init import xavier_uniform_
 from .attention import MultiheadAttention
 from .container import ModuleList
-from .dropout import Dropout
+from .plain import Dropout
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm

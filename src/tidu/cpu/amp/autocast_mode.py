@@ -1,5 +1,0 @@
-"""torch.cpu.amp.autocast_mode: where PyTorch has autocast."""
-
-from . import autocast
-
-__all__ = ["autocast"]

@@ -1,5 +1,0 @@
-"""torch.cuda.amp.grad_scaler: where PyTorch has GradScaler."""
-
-from . import GradScaler
-
-__all__ = ["GradScaler"]

@@ -1,8 +1,0 @@
-"""torch.cuda.streams: where PyTorch has what torch.cuda gives out."""
-
-from . import (
-    Event,
-    Stream,
-)
-
-__all__ = ["Event", "Stream"]

@@ -1,0 +1,299 @@
+"""Modules that are a function and its settings. Source: torch.nn.modules.flatten, .fold, .pixelshuffle, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...naming import submodule
+from .. import functional as F
+from .module import Module
+
+__all__ = [
+    "AlphaDropout", "ChannelShuffle", "CosineSimilarity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
+    "FeatureAlphaDropout", "Flatten", "Fold", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle",
+    "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
+]  # fmt: skip
+
+
+class Flatten(Module):
+    """Dimensions start_dim to end_dim joined into one. Source: torch.nn.Flatten."""
+
+    __constants__ = ["start_dim", "end_dim"]
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Any) -> Any:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """A dimension split into several. Source: torch.nn.Unflatten."""
+
+    __constants__ = ["dim", "unflattened_size"]
+
+    def __init__(self, dim: Any, unflattened_size: Any) -> None:
+        super().__init__()
+        self._require_tuple_int(unflattened_size)
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def _require_tuple_int(self, input: Any) -> None:
+        if not isinstance(input, (tuple, list)):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(input).__name__}"
+            )
+        for at, elem in enumerate(input):
+            if not isinstance(elem, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type {type(elem).__name__} at "
+                    f"pos {at}"
+                )
+
+    def forward(self, input: Any) -> Any:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class Fold(Module):
+    """Patches, laid out as columns, added up to pictures. Source: torch.nn.Fold."""
+
+    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
+
+    def __init__(
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    ) -> None:
+        super().__init__()
+        self.output_size, self.kernel_size, self.dilation = output_size, kernel_size, dilation
+        self.padding, self.stride = padding, stride
+
+    def forward(self, input: Any) -> Any:
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        return (
+            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
+            f"padding={self.padding}, stride={self.stride}"
+        )
+
+
+class Unfold(Module):
+    """The patches of pictures, laid out as columns. Source: torch.nn.Unfold."""
+
+    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        super().__init__()
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+    def forward(self, input: Any) -> Any:
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+
+
+class PixelShuffle(Module):
+    """(N, C r^2, H, W) to (N, C, H r, W r). Source: torch.nn.PixelShuffle."""
+
+    __constants__ = ["upscale_factor"]
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Any) -> Any:
+        return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """(N, C, H r, W r) to (N, C r^2, H, W). Source: torch.nn.PixelUnshuffle."""
+
+    __constants__ = ["downscale_factor"]
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Any) -> Any:
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class ChannelShuffle(Module):
+    """Channels in groups, dealt out anew. Source: torch.nn.ChannelShuffle."""
+
+    __constants__ = ["groups"]
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Any) -> Any:
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"
+
+
+class Upsample(Module):
+    """To another size: see `functional.interpolate`. Source: torch.nn.Upsample."""
+
+    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+
+    def __init__(
+        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        if isinstance(scale_factor, tuple):
+            self.scale_factor: Any = tuple(float(f) for f in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode, self.align_corners, self.recompute_scale_factor = (
+            mode,
+            align_corners,
+            recompute_scale_factor,
+        )
+
+    def forward(self, input: Any) -> Any:
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )  # fmt: skip
+
+    def __setstate__(self, state: Any) -> None:
+        state.setdefault("recompute_scale_factor", True)
+        super().__setstate__(state)
+
+    def extra_repr(self) -> str:
+        if self.scale_factor is not None:
+            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
+        return f"size={self.size!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """To another size, by the nearest pixel. Source: torch.nn.UpsamplingNearest2d."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """To another size, bilinearly between the corners. Source: torch.nn.UpsamplingBilinear2d."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+class PairwiseDistance(Module):
+    """|x1 - x2 + eps|_p over the last dimension. Source: torch.nn.PairwiseDistance."""
+
+    __constants__ = ["norm", "eps", "keepdim"]
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class CosineSimilarity(Module):
+    """x1 . x2 / (|x1| |x2|) along a dimension. Source: torch.nn.CosineSimilarity."""
+
+    __constants__ = ["dim", "eps"]
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+class _DropoutNd(Module):
+    __constants__ = ["p", "inplace"]
+    p: float
+    inplace: bool
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """In training, each element is zero with probability p, else divided by 1 - p. Source: torch.nn.Dropout."""
+
+    def forward(self, input: Any) -> Any:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_DropoutNd):
+    """Dropout of whole channels of (N, C, L). Source: torch.nn.Dropout1d."""
+
+    def forward(self, input: Any) -> Any:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_DropoutNd):
+    """Dropout of whole channels of (N, C, H, W). Source: torch.nn.Dropout2d."""
+
+    def forward(self, input: Any) -> Any:
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_DropoutNd):
+    """Dropout of whole channels of (N, C, D, H, W). Source: torch.nn.Dropout3d."""
+
+    def forward(self, input: Any) -> Any:
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutNd):
+    """Dropout that keeps mean and variance, for SELU networks. Source: torch.nn.AlphaDropout."""
+
+    def forward(self, input: Any) -> Any:
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """AlphaDropout of whole channels. Source: torch.nn.FeatureAlphaDropout."""
+
+    def forward(self, input: Any) -> Any:
+        return F.feature_alpha_dropout(input, self.p, self.training)
+
+
+# PyTorch has them in files of their own, by which saved modules know the classes.
+_FILES = {
+    "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "channelshuffle": "ChannelShuffle",
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+    "distance": "CosineSimilarity PairwiseDistance",
+    "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout _DropoutNd",
+}
+
+
+def place_files(package: dict[str, Any]) -> None:
+    """Enter those files in the package."""
+    for file, names in _FILES.items():
+        submodule(package, file, **{name: globals()[name] for name in names.split()})
