@@ -235,25 +235,30 @@ def look_for_blas() -> None:
             _blas = None
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[bool]:
-    """BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't be had."""
-    global _blas, _blas_holders, _blas_before
-    with _blas_lock:
-        if _blas is None:
-            _blas = _find_blas()
-        if not _blas_holders:
-            _blas_before = [ask() for ask, _ in _blas]
-            for _, tell in _blas:
-                tell(1)  # half a microsecond
-        _blas_holders += 1
-    try:
-        yield bool(_blas)
-    finally:
+class one_blas_thread:  # noqa: N801
+    """A context. BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't
+    be had."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> bool:
+        global _blas, _blas_holders, _blas_before
+        with _blas_lock:
+            if _blas is None:
+                _blas = _find_blas()
+            if not _blas_holders:
+                _blas_before = [ask() for ask, _ in _blas]
+                for _, tell in _blas:
+                    tell(1)  # half a microsecond
+            _blas_holders += 1
+        return bool(_blas)
+
+    def __exit__(self, *exc: object) -> None:
+        global _blas_holders
         with _blas_lock:
             _blas_holders -= 1
             if not _blas_holders:
-                for (_, tell), n in zip(_blas, _blas_before, strict=True):
+                for (_, tell), n in zip(_blas or (), _blas_before):  # noqa: B905
                     tell(n)
 
 

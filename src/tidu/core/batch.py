@@ -48,7 +48,8 @@ class Batched(Special):
 
     @property
     def ndim(self) -> int:
-        return self.value.ndim - 1
+        v = self.value
+        return (v._a if v.__class__ is Tensor else v).ndim - 1
 
     @property
     def requires_grad(self) -> bool:
@@ -72,7 +73,7 @@ class Batched(Special):
 
     @property
     def size_of_batch(self) -> int:
-        return int(self.value.shape[0])
+        return sizes(self.value)[0]
 
     def numbers(self, what: str) -> Any:
         raise CannotBatch(what)
@@ -218,8 +219,13 @@ def wrap(value: Any, level: int) -> Any:
     return b
 
 
+def sizes(v: Any) -> tuple[int, ...]:
+    """The shape of a value, as a plain tuple."""
+    return v._a.shape if v.__class__ is Tensor else tuple(v.shape)
+
+
 def is_batched(v: Any, level: int) -> bool:
-    return isinstance(v, Batched) and v.level == level
+    return v.__class__ is Batched and v.level == level
 
 
 def unwrap(v: Any, level: int) -> Any:
@@ -486,8 +492,8 @@ def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
     v = x.value
     if -1 in shape:
         known = -numel(shape)
-        shape = tuple(x.numel() // (known or 1) if d == -1 else d for d in shape)
-    return v.reshape((v.shape[0], *shape))
+        shape = tuple([x.numel() // (known or 1) if d == -1 else d for d in shape])
+    return v.reshape((sizes(v)[0], *shape))
 
 
 @rule("expand")
@@ -586,10 +592,11 @@ def _product(op: Any, args: Sequence[Any], level: int) -> Any:
     x, y = unwrap(a, level), unwrap(b, level)
     if not is_batched(a, level):
         return x.matmul(y)
-    n, rows, k = x.shape
+    n, rows, k = sizes(x)
+    m = sizes(y)[1]
     if is_batched(b, level):
-        return REGISTRY["bmm"].call(x, y) if k == y.shape[1] else x.matmul(y)
-    return REGISTRY["unsafe_view"].call(op.call(x.reshape((n * rows, k)), y), (n, rows, y.shape[1]))
+        return REGISTRY["bmm"].call(x, y) if k == m else x.matmul(y)
+    return REGISTRY["unsafe_view"].call(op.call(x.reshape((n * rows, k)), y), (n, rows, m))
 
 
 @rule("bmm")
@@ -628,10 +635,20 @@ def _added(op: Any, args: Sequence[Any], level: int) -> Any:
     """beta * input + alpha * product, the product as its own op."""
     input, a, b, beta, alpha = args
     name = {"addmm": "mm", "addmv": "mv", "baddbmm": "bmm"}[op.name]
-    p = getattr(a, name)(b)
-    p = p if alpha == 1 else p * alpha
-    r = p if beta == 0 else p + (input if beta == 1 else input * beta)
-    return r.value if is_batched(r, level) else materialize(r, level, batch_size(op, args, level))
+    product = REGISTRY[name]
+    many = is_batched(a, level) or is_batched(b, level)
+    p = RULES[name](product, (a, b), level) if many else product.call(a, b)
+    if alpha != 1:
+        p = p * alpha
+    if beta == 0:
+        return p if many else materialize(p, level, batch_size(op, args, level))
+    v = unwrap(input, level)
+    if is_batched(input, level):
+        n, *rest = sizes(v)
+        lacks = p.ndim - many - len(rest)
+        if lacks:
+            v = v.reshape((n, *(1,) * lacks, *rest))
+    return p + (v if beta == 1 else v * beta)
 
 
 @rule("gather", "scatter_add", "scatter", "gather_backward")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, rule, shift, unwrap
+from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, rule, shift, sizes, unwrap
 from .dispatch import Special
 from .tensor import Tensor
 
@@ -19,11 +19,13 @@ NONE, MEAN = 0, 1  # reductions
 def _fold(v: Any, level: int, n: int) -> Any:
     """(batch, N, ...) as (batch * N, ...)."""
     v = materialize(v, level, n)
-    return v.reshape((n * v.shape[1], *v.shape[2:]))
+    _, samples, *rest = sizes(v)
+    return v.reshape((n * samples, *rest))
 
 
 def _unfold(v: Any, n: int) -> Any:
-    return v.reshape((n, v.shape[0] // n, *v.shape[1:]))
+    first, *rest = sizes(v)
+    return v.reshape((n, first // n, *rest))
 
 
 @rule(
@@ -75,12 +77,11 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     "one_hot",
     "fill",
     "fill.number_",
-    "cut_end",
     "angle.complex",
 )
 def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops of elements, or of the last dimensions."""
-    if op.name == "cut_end" or not is_batched(args[0], level) or any(is_batched(a, level) for a in args[1:]):
+    if not is_batched(args[0], level) or any(is_batched(a, level) for a in args[1:]):
         return NotImplemented
     return op.call(args[0].value, *args[1:])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .modes import set_record, state
+from .modes import CAREFUL, state
 from .node import Node
 from .tensor import Tensor, tensor_of
 
@@ -51,9 +51,8 @@ class Packed:
     def __init__(self, x: Tensor, edge: Any, hooks: Any = None) -> None:
         pack, self.unpack = hooks or state.saved_hooks[-1]
         self.edge = edge
-        was_hooks, state.saved_hooks = state.saved_hooks, ()
-        was_grad = set_record(False)
-        state.refresh()
+        was = state.saved_hooks, state.grad, state.record
+        state.saved_hooks, state.grad, state.record = (), False, CAREFUL if state.inference else False
         try:
             alias = tensor_of(x._a)
             alias._v, alias._node = x._v, x._node
@@ -67,9 +66,7 @@ class Packed:
                     "issue if you need to perform in-place operations on the input to a pack hook."
                 )
         finally:
-            state.saved_hooks = was_hooks
-            set_record(was_grad)
-            state.refresh()
+            state.saved_hooks, state.grad, state.record = was
 
     def value(self, raw: bool) -> Any:
         """The value again: an array, or a tensor where it was in the graph."""

@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .careful import Packed
+from .careful import Packed, recorded
 from .dispatch import interpreter_of, special_among
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
-from .tensor import Inference, Tensor, new, tensor_of
+from .tensor import Detached, Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
@@ -387,8 +387,6 @@ class Op:
                 if k not in self.nondiff and o._a.dtype.kind in REAL_OR_COMPLEX:
                     o._node = OutputEdge(node, k)
         if state.record is not True:
-            from .careful import recorded
-
             recorded(node, flat)
         return outs
 
@@ -496,6 +494,8 @@ class OpNode(Node):
             if cell[0] != version:
                 raise modified(self, x, cell, version)
             if x.__class__ is Tensor:
+                if x._v is not cell and x._v.__class__ is Detached:
+                    raise modified(self, x, x._v, version)
                 if raw:
                     vals[k] = x._a
             elif x.__class__ is Packed:

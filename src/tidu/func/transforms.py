@@ -17,7 +17,7 @@ from ..core.dispatch import Special
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
-from ..core.node import LEAF, Node, edge_of
+from ..core.node import LEAF, OUTPUT, Node, edge_of
 from ..core.tensor import Tensor
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -208,28 +208,29 @@ def surrounded(outs: Sequence[Any], ins: Sequence[Any]) -> bool:
     transform."""
     if not state.grad:
         return False
-    mine = {id(_plain(i)) for i in ins if isinstance(i, Tensor)}
+    mine = {_plain(i) for i in ins if isinstance(i, Tensor)}
+    if any([i._node is not True for i in mine]):
+        return True  # an input is itself computed from something tracked
     stack = []
     for o in outs:
         stack += _nodes_beneath(o)
-    seen: set[int] = set()
-    stops = {id(_plain(i)._node) for i in ins if isinstance(i, Tensor) and _plain(i)._node is not True}
-    if stops:
-        return True  # an input is itself computed from something tracked
+    seen = set(stack)
     while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        for e in node.edges:
+        for e in stack.pop().edges:
             if e is None:
                 continue
-            if e.EDGE == LEAF:
-                stage = e.__dict__.get("stage_")
-                if id(e) not in mine and (stage is None or stage.running):
-                    return True
-            else:
-                stack.append(e.owner)
+            kind = e.EDGE
+            if kind == LEAF:
+                if e not in mine:
+                    stage = e.__dict__.get("stage_")
+                    if stage is None or stage.running:
+                        return True
+                continue
+            if kind == OUTPUT:
+                e = e.node
+            if e not in seen:
+                seen.add(e)
+                stack.append(e)
     return False
 
 

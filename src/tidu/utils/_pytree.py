@@ -170,14 +170,17 @@ def _up_to(spec: TreeSpec, tree: Any, found: list[Any]) -> None:
 
 
 def _children(x: Any) -> tuple[Any, list[Any], Any] | None:
-    cls = _named(x)
+    kind = type(x)
+    if kind is tuple:
+        return tuple, list(x), None
+    cls = _named(x) if isinstance(x, tuple) else None
     if cls is not None:
         return cls, list(x), None
-    handler = SUPPORTED_NODES.get(type(x))
+    handler = SUPPORTED_NODES.get(kind)
     if handler is None:
         return None
     children, context = handler[0](x)
-    return type(x), list(children), context
+    return kind, list(children), context
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
@@ -190,7 +193,9 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
     leaves: list[Any] = []
 
     def walk(x: Any) -> TreeSpec:
-        got = None if is_leaf is not None and is_leaf(x) else _children(x)
+        got = None
+        if not (is_leaf is not None and is_leaf(x)) and (type(x) in SUPPORTED_NODES or isinstance(x, tuple)):
+            got = _children(x)
         if got is None:
             leaves.append(x)
             return LEAF

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+from .. import dtypes
 from ..autograd import backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
@@ -21,7 +22,9 @@ from ..core import engine
 from ..core.errors import modified_error
 from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
+from ..devices import CPU
 from ..ops._generator import default_generator
+from ..shapes import Size
 from ._selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -166,11 +169,18 @@ class _Holder:
         self.index = index
 
 
-def _metadata(x: Tensor) -> dict[str, Any]:
-    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+_CHECKS: dict[str, Callable[[Tensor], Any]] = {
+    "default": lambda x: (x._a.shape, x._a.dtype),
+    "none": lambda _: None,
+}
 
 
-_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _metadata, "none": lambda _: None}
+def _metadata(shape: Any, dtype: Any) -> dict[str, Any]:
+    return {"shape": Size(shape), "dtype": dtypes.from_numpy(dtype), "device": CPU}
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 class _Frame:
@@ -226,8 +236,11 @@ class _Frame:
     def _run_again(self) -> None:
         args = [a.get() if isinstance(a, _SavedInput) else a for a in self.args]
         self.values, self.counted = {}, 0
-        with contextlib.suppress(_Stop), saved_tensors_hooks(self._pack_again, lambda t: t), enable_grad():
-            self.again(*args)
+        try:
+            with saved_tensors_hooks(self._pack_again, _same), enable_grad():
+                self.again(*args)
+        except _Stop:
+            pass
         self._check()
 
     def _check(self) -> None:
@@ -246,7 +259,7 @@ class _Frame:
         ]
         if other:
             text = "".join(
-                f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}\n"
+                f"tensor at position {i}:\nsaved metadata: {_metadata(*was)}\nrecomputed metadata: {_metadata(*now)}\n"
                 for i, was, now in other
             )
             raise CheckpointError(
