@@ -342,8 +342,6 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     # gathering and scattering
     "gather": lambda r: [(r(3, 4), 1, _J, False)],
     "gather_backward": lambda r: [(r(3, 2), (3, 4), 1, _J)],
-    "pad_end": lambda r: [(r(2, 3), (3, 4))],
-    "cut_end": lambda r: [(r(3, 4), (2, 3))],
     "scatter": lambda r: [(r(3, 4), 1, _J, r(3, 2))],
     "scatter.value": lambda r: [(r(3, 4), 1, _J, 1.5)],
     "scatter_add": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2))],

@@ -300,3 +300,18 @@ def gradcheck_along_directions(torch: Any) -> None:
     except Exception as error:  # the directions are random, and so are the products
         print(type(error).__name__, re.sub(r"(numerical:|analytical:|is: )[^\n]+", r"\1#", str(error)))
     print(torch.autograd.gradcheck(lambda a: a**2, (x,), fast_mode=True))
+
+
+def scatters_of_more_than_the_index(torch: Any) -> None:
+    index = torch.zeros(2, 3, dtype=torch.long)
+    given, more = torch.ones(3, 4), torch.arange(12.0).view(3, 4)
+    for name in ("scatter", "scatter_add", "sum", "mean", "prod", "amax", "amin"):
+        for wanted in range(3):
+            x, src = given.clone().requires_grad_(wanted != 1), more.clone().requires_grad_(wanted > 0)
+            if name[:2] == "sc":
+                y = getattr(x, name)(0, index, src)
+            else:
+                y = x.scatter_reduce(0, index, src, name)
+            attempt(torch.autograd.grad, y.sum(), [v for v in (x, src) if v.requires_grad])
+    for f in (lambda s: given.scatter_add(0, index, s), lambda s: given.scatter_reduce(0, index, s, "sum")):
+        print(torch.func.jvp(f, (more,), (more,)))

@@ -468,3 +468,48 @@ def second_order_through_accumulated_grad(torch: Any) -> None:
     x.grad = None
     g.sum().backward()
     print(x.grad)
+
+
+def saved_tensors_cut_off_in_place(torch: Any) -> None:
+    class Kept(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return ctx.saved_tensors[0] * g
+
+    uses: dict[str, Any] = {
+        "a factor": lambda y: y * y,
+        "a number": lambda y: y * 3,
+        "an argument": lambda y: y.sin(),
+        "among several": lambda y: torch.cumprod(y, 0) * y,
+        "a view": lambda y: torch.mm(y[None], y[:, None]),
+        "by hand": Kept.apply,
+    }
+    for name, use in uses.items():
+        for again in (False, True):
+            x = torch.ones(3, requires_grad=True)
+            y = x.exp()
+            z = use(y)
+            print(name, y.detach_().requires_grad, y.is_leaf, y._version)
+            if again and name != "a view":
+                y.add_(1)
+            attempt(torch.autograd.grad, z.sum(), x)
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    w = y.detach()
+    y.detach_()
+    w.add_(1)
+    print(y._version, w._version, y.data._version)
+    y.requires_grad_()
+    z = y * y + y.sin() + torch.cumsum(y, 0) * y + Kept.apply(y)
+    attempt(torch.autograd.grad, z.sum(), y, retain_graph=True)
+    w.add_(1)
+    attempt(torch.autograd.grad, z.sum(), y)
+    for _ in range(3):
+        y = y.detach().mul_(x).detach_().mul_(x)
+    (y * y).sum().backward()
+    print(x.grad, y._version)

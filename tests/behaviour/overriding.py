@@ -171,3 +171,23 @@ def selective_checkpoints(torch: Any) -> None:
     print(seen)
     attempt(make, 3)
     print([p.name for p in policies])
+
+
+def autocast_first_used_in_a_mode(torch: Any) -> None:
+    class Through(import_module(torch.__name__ + ".overrides").TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 2)
+
+    def kinds() -> Any:
+        return torch.mm(x, x).dtype, torch.nn.functional.linear(x, x).dtype, (x @ x).dtype
+
+    with Through(), torch.autocast("cpu"):
+        print(kinds())
+    with torch.autocast("cpu"):
+        print(kinds())
+        with Through():
+            print(kinds())
+        print(kinds())
+    print(kinds())

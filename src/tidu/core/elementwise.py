@@ -440,7 +440,7 @@ def unary(
             return t
         if save_x:
             n.x = input
-            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)
+            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)._v[0]
         else:
             n.x = None
             n.version = 0

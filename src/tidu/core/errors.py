@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from .modes import set_record, state
-from .tensor import NOWHERE, Tensor
+from .tensor import NOWHERE, Detached, Tensor
 from .views import live_node
 
 E = TypeVar("E", bound=BaseException)
@@ -65,6 +65,11 @@ def _maker(t: Tensor) -> Any:
 def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> RuntimeError:
     """A value saved for backward was written after it was saved."""
     tensor = saved if isinstance(saved, Tensor) else None
+    if type(cell) is Detached and expected <= cell.at:
+        return RuntimeError(
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+            "please use out-of-place `.detach()` instead"
+        )
     a = np.asarray(saved) if tensor is None else tensor._a
     maker = node if tensor is None else _maker(tensor)
     origin = ""

@@ -69,6 +69,22 @@ class Inference(list):
     __slots__ = ()
 
 
+class Detached(list):
+    """The version cell of a tensor that `detach_` cut off: its memory's cell, in numbers that are new to the nodes that
+    keep the tensor from before, so that they refuse it."""
+
+    __slots__ = ("at", "cell")
+
+    def __init__(self, cell: list[int]) -> None:
+        self.cell, self.at = cell, cell[0]
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.cell[i] + 1
+
+    def __setitem__(self, i: Any, version: Any) -> None:
+        self.cell[i] = version - 1
+
+
 class Tensor(metaclass=Shown):
     """A multi-dimensional array that can record what is done to it. Source: torch.Tensor."""
 
@@ -198,7 +214,10 @@ class Tensor(metaclass=Shown):
     def _version(self) -> int:
         if type(self._v) is Inference:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self._v[0]
+        v = self._v
+        while type(v) is Detached:
+            v = v.cell
+        return v[0]
 
     @property
     def _base(self) -> Any:

@@ -165,7 +165,7 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
         n.args = args
         if save_x:
             n.x = input
-            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)
+            n.version = input._v[0] if input._v.__class__ is list else check_savable(input)._v[0]
         else:
             n.x = a.shape
             n.version = 0

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import cast, cast_op
 from ..core.linear import linear
-from ..core.tensor import Inference, Tensor, new, raw
+from ..core.tensor import Detached, Inference, Tensor, new, raw
 from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
@@ -136,6 +136,8 @@ def detach_(self: Any) -> Any:
             "detach_() cannot be called on these gradients. To fix this error, please refer to the "
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
+    if self._node not in (None, True) and type(self._v) is not Inference:
+        self._v = Detached(self._v)
     self._node = None
     return self
 
@@ -146,7 +148,7 @@ def property_data(self: Any) -> Any:
     Assigning another tensor makes this one share its memory. Source: torch.Tensor.data.
     """
     t = detach(self)
-    t._v = [0] if type(self._v) is list else Inference((0,))
+    t._v = Inference((0,)) if type(self._v) is Inference else [0]
     return t
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from typing import Any
 
 import numpy as np
 
 from ..arrays.gather import add_along, take_along
+from ..core.errors import explain
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
@@ -304,38 +306,24 @@ def copied(into: Any) -> Any:
     return forward
 
 
-def taken(g: Any, dim: int, index: Any, shape: Ints) -> Any:
-    """The cotangent of a scatter's `src`: gathered, and zeros where `src` is larger than the index."""
-    got = gather(g, dim, index)
-    if tuple(got.shape) == shape:
-        return got
-    if not shape or not got.ndim:
-        return got.reshape(shape)
-    return _pad_end(got, shape)
+def taken(g: Any, dim: int, index: Any, shape: Ints, name: str) -> Any:
+    """The cotangent of a scatter's `src`, gathered: it must be as large as the index."""
+    return fitting(gather(g, dim, index), shape, name)
 
 
-def _pad_end_forward(input: Any, shape: Ints) -> Any:
-    out = np.zeros(shape, input.dtype)
-    out[tuple([slice(0, n) for n in input.shape])] = input
-    return out
-
-
-_pad_end = Op(
-    "pad_end",
-    _pad_end_forward,
-    vjp={"input": lambda g, input_shape: _cut_end(g, input_shape)},
-    jvp="linear",
-    node="ConstantPadNdBackward0",
-    out_arg=False,
-).call
-_cut_end = Op(
-    "cut_end",
-    lambda input, shape: input[tuple([slice(0, n) for n in shape])].copy(),
-    vjp={"input": lambda g, input_shape: _pad_end(g, input_shape)},
-    jvp="linear",
-    node="SliceBackward0",
-    out_arg=False,
-).call
+def fitting(c: Any, shape: Ints, name: str) -> Any:
+    """A cotangent of `src`, or the error where it has another shape than that."""
+    if tuple(c.shape) == shape:
+        return c
+    if math.prod(c.shape) == math.prod(shape) == 1:
+        return c.reshape(shape)
+    raise explain(
+        RuntimeError(
+            f"Function {name}Backward0 returned an invalid gradient at index 1 - got {list(c.shape)} but expected shape "
+            f"compatible with {list(shape)}"
+        ),
+        "the index is smaller than src: give src[...] of the index's shape.",
+    )
 
 _scatter = copied(scatter_into)
 _scatter_src_op = Op(
@@ -343,7 +331,7 @@ _scatter_src_op = Op(
     _scatter,
     vjp={
         "input": lambda g, dim, index: _scatter_number(g, dim, index, 0),
-        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape),
+        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape, "Scatter"),
     },
     jvp={
         "input": lambda t, dim, index: _scatter_number(t, dim, index, 0),
@@ -368,7 +356,7 @@ _scatter_add_op = Op(
     copied(add_into),
     vjp={
         "input": lambda g: g,
-        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape),
+        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape, "ScatterAdd"),
     },
     jvp={
         "input": lambda t: t,

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..core.elementwise import conj
+from ..core.forward import transpose_vjp
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
+from ..shapes import broadcast_shapes
 from ._exact import exact_out
 from ._write import write_part
-from .gather import copied, ready, scatter, scatter_add, taken
+from .gather import copied, fitting, gather, ready, scatter, scatter_add
 from .piecewise import masked_fill
 from .selection import where
 
@@ -72,10 +74,12 @@ def cotangents(
     g: Any, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any
 ) -> tuple[Any, Any]:
     """The cotangents of `input` and `src`."""
-    shape = tuple(src.shape)
 
     def back(v: Any) -> Any:
-        return taken(v, dim, index, shape)
+        got = gather(v, dim, index)
+        if reduce not in ("sum", "mean"):
+            broadcast_shapes(tuple(src.shape), tuple(got.shape))
+        return got if src.ndim == got.ndim else got.reshape(tuple(src.shape))
 
     if reduce == "sum":
         of_input, of_src = g, back(g)
@@ -126,17 +130,29 @@ def _as(mask: Any, like: Any) -> Any:
     return mask.to(like.dtype) if isinstance(mask, Tensor) else np.asarray(mask).astype(like.dtype)
 
 
-_op = Op(
+def _pushed(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any, t_input: Any, t_src: Any
+) -> Any:
+    """The tangent, of as much of `src` as the index takes."""
+    part = tuple([slice(0, n) for n in index.shape])
+    primals = input, dim, index, src[part], reduce, include_self
+    return transpose_vjp(_op, primals, (t_input, None, None if t_src is None else t_src[part]), out)
+
+
+_op: Any = Op(
     "scatter_reduce",
     copied(_reduce_into),
     vjp={
         "input": lambda g, input, dim, index, src, reduce, include_self, out: cotangents(
             g, input, dim, index, src, reduce, include_self, out
         )[0],
-        "src": lambda g, input, dim, index, src, reduce, include_self, out: cotangents(
-            g, input, dim, index, src, reduce, include_self, out
-        )[1],
+        "src": lambda g, input, dim, index, src, reduce, include_self, out: fitting(
+            cotangents(g, input, dim, index, src, reduce, include_self, out)[1],
+            tuple(src.shape),
+            "ScatterReduce",
+        ),
     },
+    jvp=_pushed,
     tensors=("input", "index", "src"),
 )
 scatter_reduce = exact_out(_op.call)
