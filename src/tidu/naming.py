@@ -47,10 +47,11 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
     path = f"{namespace['__name__']}.{name}"
     module = module_from_spec(ModuleSpec(path, None))
     given = {n: namespace[n] for n in names.split()} | more
-    for value in more.values():
+    for value in given.values():
         if isinstance(value, (FunctionType, type)):
             value.__module__ = path
     vars(module).update(given, __all__=[n for n in given if n[0] != "_"])
     module.__doc__ = f"Source: torch{path.removeprefix(__package__)}."
-    sys.modules[path] = namespace[name] = module
+    sys.modules[path] = module
+    namespace.setdefault(name, module)  # a package may have a function of that name
     return module

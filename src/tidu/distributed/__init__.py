@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from ..core.modes import no_grad
-from . import nn
+from ..naming import submodule
 
 __all__ = [
     "ProcessGroup", "ReduceOp", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "barrier",
@@ -225,3 +225,36 @@ def broadcast_object_list(object_list: list[Any], src: Any = None, group: Any = 
 def barrier(group: Any = None, async_op: bool = False, **how: Any) -> Any:
     """Wait for nobody. Source: torch.distributed.barrier."""
     return _done(group, async_op)
+
+
+# Collectives that gradients flow through.
+
+
+def _nn_all_reduce(tensor: Any, op: Any = None, group: Any = None) -> Any:
+    """The tensor: the reduction of one value. Source: torch.distributed.nn.all_reduce."""
+    return tensor.clone()
+
+
+def _nn_all_gather(tensor: Any, group: Any = None) -> tuple[Any, ...]:
+    """The tensor of the one process. Source: torch.distributed.nn.all_gather."""
+    return (tensor.clone(),)
+
+
+def _nn_broadcast(tensor: Any, src: int, group: Any = None) -> Any:
+    """The tensor. Source: torch.distributed.nn.broadcast."""
+    return tensor.clone()
+
+
+def _nn_reduce(tensor: Any, dst: int, op: Any = None, group: Any = None) -> Any:
+    """The tensor. Source: torch.distributed.nn.reduce."""
+    return tensor.clone()
+
+
+nn = submodule(
+    globals(),
+    "nn",
+    all_gather=_nn_all_gather,
+    all_reduce=_nn_all_reduce,
+    broadcast=_nn_broadcast,
+    reduce=_nn_reduce,
+)

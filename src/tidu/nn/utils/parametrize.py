@@ -178,7 +178,7 @@ def _inject_new_class(module: Any) -> None:
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    body: dict[str, Any] = {"__getstate__": getstate}
+    body: dict[str, Any] = {"__getstate__": getstate, "__module__": ParametrizationList.__module__}
     if not hasattr(cls, "__deepcopy__"):
         body["__deepcopy__"] = copied
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), body)
