@@ -17,10 +17,10 @@ from .. import functional as F
 from ..init import xavier_uniform_
 from .attention import MultiheadAttention
 from .container import ModuleList
-from .plain import Dropout
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
+from .plain import Dropout
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
