@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tidu import version
+from tidu.demos import SHORT
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -29,7 +30,7 @@ def wheel(tmp_path_factory):
 
 def test_wheel_is_pure_and_small(wheel):
     assert wheel.name == f"tidu-{version.tidu}-py3-none-any.whl"
-    assert wheel.stat().st_size < 1 << 20  # a megabyte of 2**20 bytes: it has outgrown one of 10**6
+    assert wheel.stat().st_size < 1_000_000
 
 
 def test_wheel_holds_the_package_the_examples_and_nothing_else(wheel):
@@ -37,9 +38,9 @@ def test_wheel_holds_the_package_the_examples_and_nothing_else(wheel):
     source = ROOT / "src"
     # What git would not keep (caches, an editor's files) is no part of the package.
     package = {p.relative_to(source).as_posix() for p in source.rglob("*.py") if "__pycache__" not in p.parts}
-    examples = {f"tidu/_examples/{p.name}" for p in (ROOT / "examples").glob("*.py")}
+    examples = {f"tidu/_examples/{name}.py" for name in ("_show", "fit_curve", *SHORT)}
     info = f"tidu-{version.tidu}.dist-info"
-    assert len(package) > 5 and len(examples) >= 4
+    assert len(package) > 5 and len(examples) == 5
     assert package | examples | {"tidu/py.typed", f"{info}/licenses/LICENSE"} <= names
     others = {n for n in names - package - examples if not n.startswith(info)}
     assert others == {"tidu/py.typed"}

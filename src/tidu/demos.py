@@ -10,12 +10,13 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _CHECKOUT = _HERE.parent.parent
 
-# In the order in which they teach. What the examples import beyond `torch` is the extra tidu[examples].
-EXAMPLES = (
-    "backward_gradient", "autograd_tour", "fit_curve", "digits", "digits_cnn", "vae", "char_gpt", "gaussian_process",
-    "cart_pole",
-)  # fmt: skip
 SHORT = ("backward_gradient", "autograd_tour", "digits")  # those that run where none is named
+
+
+def examples() -> list[str]:
+    """The names of the examples that are here: some in an installed package, all in a checkout. What they import beyond
+    `torch` is the extra tidu[examples]."""
+    return sorted(path.stem for path in examples_folder().glob("[!_]*.py"))
 
 
 def examples_folder() -> Path:
@@ -27,11 +28,12 @@ def examples_folder() -> Path:
 def demo(names: list[str]) -> int:
     """Run the named examples, or the short ones, through `tidu run`; return the first exit status that is not 0."""
     if names == ["--list"]:
-        print("\n".join(EXAMPLES))
+        print("\n".join(examples()))
         return 0
-    unknown = [name for name in names if name not in EXAMPLES]
+    unknown = [name for name in names if name not in examples()]
     if unknown:
-        print(f"tidu: no example {unknown[0]!r}; there are: {', '.join(EXAMPLES)}", file=sys.stderr)
+        here = ", ".join(examples())
+        print(f"tidu: no example {unknown[0]!r} here; there are: {here} (the source tree has all)", file=sys.stderr)
         return 2
     statuses = []
     for name in names or SHORT:
