@@ -65,11 +65,13 @@ def _maker(t: Tensor) -> Any:
 def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> RuntimeError:
     """A value saved for backward was written after it was saved."""
     tensor = saved if isinstance(saved, Tensor) else None
-    if type(cell) is Detached and expected <= cell.at:
-        return RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
-            "please use out-of-place `.detach()` instead"
-        )
+    while type(cell) is Detached:
+        if expected <= cell.at:
+            return RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead"
+            )
+        cell, expected = cell.cell, expected - 1
     a = np.asarray(saved) if tensor is None else tensor._a
     maker = node if tensor is None else _maker(tensor)
     origin = ""
