@@ -13,13 +13,15 @@ import numpy as np
 
 from .careful import Packed
 from .node import Node, freed
-from .tensor import tensor_of
+from .tensor import Tensor, tensor_of
 
 
 def shown_name(op: Any, source: str) -> str:
     """PyTorch's name of what an op's rules call `source`."""
     if source == "out":
         return "result"
+    if op.name.partition(".")[0] in ("pow", "rpow", "square") and source in _POWERS:
+        return "self" if source == "base" else "exponent" if source == "other" or "base" in op.params else "self"
     if source[:3] == "out" and source[3:].isdigit():
         return op.result.fields[int(source[3:])] if hasattr(op.result, "fields") else "result" + source[3:]
     base, _, what = source.rpartition("_")
@@ -31,15 +33,32 @@ def shown_name(op: Any, source: str) -> str:
 def names(node: Node) -> list[str]:
     """The attributes under which a node shows what it saved."""
     op = node.op
-    shown = [shown_name(op, source) for source in getattr(op, "sources", ())]
+    shown = {shown_name(op, source): (k, source) for k, source in enumerate(getattr(op, "sources", ()))}
+    for name in ("_sym_sizes", "memory_format", "size"):
+        shown.pop(name, None)
     if {"self", "result"} & set(shown) or hasattr(op, "ufunc") or getattr(op, "name", "") in _SIZELESS:
-        shown = [
-            name for name in shown if not name.endswith("_sym_sizes")
-        ]  # rules use sizes where PyTorch's do not
-    return [prefix + name for prefix in ("_saved_", "_raw_saved_") for name in shown]
+        # rules use sizes where PyTorch's do not
+        shown = {name: at for name, at in shown.items() if not name.endswith("_sym_sizes")}
+    found = [] if _constant(node) is None else ["_saved_" + _constant(node)[0]]  # type: ignore[index]
+    for name, (k, source) in shown.items():
+        try:
+            kept = (node.saved or {k: None})[k] if hasattr(node, "saved") else _slot(node, source)
+        except (AttributeError, IndexError, ValueError):
+            continue
+        found.append("_saved_" + name)
+        if kept is None or isinstance(kept, (Tensor, Packed, np.ndarray)):
+            found.append("_raw_saved_" + name)
+    return found
 
 
-_SIZELESS = frozenset("cat gather permute stack t transpose unsqueeze where".split())
+def _constant(node: Any) -> tuple[str, int] | None:
+    """What PyTorch's node shows that none needs here: the power 2 written by itself, the factor of a sum."""
+    name = getattr(node.op, "name", "")
+    return ("exponent", 2) if name == "square" else ("alpha", 1) if name in ("add", "sub") else None
+
+
+_POWERS = ("input", "other", "base")
+_SIZELESS = frozenset("cat clone gather permute stack t transpose unsqueeze where".split())
 
 
 def look_up(node: Node, attribute: str) -> Any:
@@ -47,13 +66,14 @@ def look_up(node: Node, attribute: str) -> Any:
     raw = attribute.startswith("_raw_saved_")
     name = attribute.removeprefix("_raw_saved_" if raw else "_saved_")
     op = node.op
-    if name == "exponent" and getattr(op, "name", "") == "square":  # the power 2, written by itself
-        return 2
+    if (constant := _constant(node)) and constant[0] == name and not raw:
+        return constant[1]
     for k, source in enumerate(getattr(op, "sources", ())):
-        if shown_name(op, source) == name or (
-            name == "exponent" and source == "other" and op.name.startswith("pow")
-        ):
-            return SavedTensor(node, k, source) if raw else value(node, k, source)
+        if shown_name(op, source) == name:
+            try:
+                return SavedTensor(node, k, source) if raw else value(node, k, source)
+            except (AttributeError, IndexError, ValueError):
+                break
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
 
 
@@ -61,14 +81,24 @@ def value(node: Any, k: int, source: str) -> Any:
     """A saved value, checked to be as it was: a tensor in its place in the graph, or an argument."""
     if hasattr(node, "saved"):
         return _plain(node.values(False)[k])
-    if getattr(node, "versions", getattr(node, "version", 0)) is None:
+    if is_freed(node):
         raise freed(node)
+    if packed := node.__dict__.get("hooked_", {}).get(k):
+        return packed.value(False)
     got = _slot(node, source)
+    if got is None and (hasattr(node, "saved_slot") or hasattr(type(node), source)):
+        raise freed(node)
     if source == "out" and got is not None:
         t = tensor_of(got)
         t._v, t._node = node.cell, node
         return t
+    if source == "other" and isinstance(got, np.ndarray):  # 3 and 3. are kept alike
+        return tensor_of(int(got) if got == got.astype(np.int64) else np.float64(got))
     return _plain(got)
+
+
+def is_freed(node: Any) -> bool:
+    return any(getattr(node, slot, 0) is None for slot in ("saved", "versions", "version", "x_version"))
 
 
 def _slot(node: Any, source: str) -> Any:
@@ -76,13 +106,15 @@ def _slot(node: Any, source: str) -> Any:
     params = node.op.params
     if hasattr(node, "saved_slot"):
         return node.saved_slot(source)
-    if source == "out":
-        return node.out
+    if source == "out" or hasattr(type(node), source):
+        return getattr(node, source)
     if source == params[0]:
         return node.x
     if source.endswith("_shape"):
         return node.shape if hasattr(node, "shape") else node.x
-    return node.args[params.index(source) - 1] if hasattr(node, "args") else node.y
+    if source == params[1] and hasattr(node, "y"):
+        return node.y
+    return node.args[range(len(node.args))[params.index(source) - len(params)]]
 
 
 def _plain(x: Any) -> Any:
@@ -108,8 +140,8 @@ class SavedTensor:
             )
         pack, unpack = hooks
         node: Any = self.node
-        hooked = node.__dict__.setdefault("hooked_", set())
-        if self.k in hooked and not self._freed():
+        hooked = node.__dict__.setdefault("hooked_", {})
+        if self._packed() and not is_freed(node):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
                 "is allowed at a time."
@@ -122,23 +154,39 @@ class SavedTensor:
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
                 "through the graph a second time or if you need to access saved variables after calling backward."
             ) from None
-        hooked.add(self.k)
         edge = t if t._node is True else t._node
         if hasattr(node, "saved"):
             output = next((o for k, _, _, o in node.versions if k == self.k), None)
-            node.saved[self.k] = Packed(t, edge if output is None else (output,), (pack, unpack))
+            hooked[self.k] = node.saved[self.k] = Packed(
+                t, edge if output is None else (output,), (pack, unpack)
+            )
             node.versions = [
                 (k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions
             ]
         else:
-            _run_unpacked(node, self.source, Packed(t, edge, (pack, unpack)))
+            packed = hooked[self.k] = Packed(t, edge, (pack, unpack))
+            _run_unpacked(node, self.source, packed)
 
-    def _freed(self) -> bool:
-        try:
-            value(self.node, self.k, self.source)
-        except RuntimeError:
-            return True
-        return False
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, or what a hook made of it; None once freed."""
+        if is_freed(self.node):
+            return None
+        if packed := self._packed():
+            return packed.packed
+        t = value(self.node, self.k, self.source)
+        return t if t.is_leaf else t.detach()
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that makes the tensor again, None without one."""
+        packed = self._packed()
+        return packed.unpack if packed and not is_freed(self.node) else None
+
+    def _packed(self) -> Packed | None:
+        saved = getattr(self.node, "saved", None)
+        kept = saved[self.k] if saved else None
+        return kept if isinstance(kept, Packed) else self.node.__dict__.get("hooked_", {}).get(self.k)
 
     def __repr__(self) -> str:
         return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"

@@ -164,14 +164,14 @@ class Tensor(metaclass=Shown):
     def is_leaf(self) -> bool:
         """Whether no op made it (or none that recorded): the graph ends here."""
         node = self._node if self._view is None else live_node(self, True)
-        return node is None or node is True or node is NOWHERE
+        return node is None or node is True or node is NOWHERE or isinstance(node, Tensor)
 
     @property
     def grad_fn(self) -> Any:
         """The node that made it, None for a leaf."""
         node = self._node if self._view is None else live_node(self, True)
-        if node is None or node is True or node is NOWHERE:
-            return None
+        if node is None or node is True or node is NOWHERE or isinstance(node, Tensor):
+            return None  # a tensor: what hooks unpacked of a leaf
         return node.owner
 
     @property
@@ -278,11 +278,12 @@ def set_requires_grad(t: Tensor, on: bool, method: bool = False) -> None:
     if node is NOWHERE:
         return
     if node is not None and node is not True:
-        if on:
+        if on and method:
             return
         raise RuntimeError(
-            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-            "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            "you can only change requires_grad flags of leaf variables."
+            + " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+            "var_no_grad = var.detach()." * (not on)
         )
     if on and t.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
