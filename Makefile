@@ -4,7 +4,7 @@
 #   make test     the test suite                                                (.venv, no PyTorch)
 #   make lint     ruff and mypy                                                 (.venv)
 #   make parity   compare with a live PyTorch                                   (.venv-parity)
-#   make bench    one table: tidu's speed against PyTorch's                     (.venv-parity)
+#   make bench    one table: tidu's speed against PyTorch's and JAX's           (.venv-parity)
 #   make wheel    build dist/tidu-*.whl                                         (.venv)
 #   make clean    remove what the above made
 #
@@ -35,6 +35,10 @@ JOBS ?= 2
 	.venv-parity/bin/python $(PIP) -e '.[parity]'
 	touch $@
 
+.venv-parity/bench.stamp: .venv-parity/parity.stamp
+	.venv-parity/bin/python $(PIP) -e '.[bench]'
+	touch $@
+
 demo: .venv/demo.stamp
 	@.venv/bin/python -c "import importlib.util as u; print('PyTorch here:', 'installed, and not used' if u.find_spec('torch') else 'not installed')"
 	@echo; echo '=== an unmodified PyTorch script: tidu run examples/fit_curve.py --steps 300 ==='; echo
@@ -57,7 +61,7 @@ parity: .venv-parity/parity.stamp
 	.venv-parity/bin/python -m parity.support
 	.venv-parity/bin/python -m pytest -n $(JOBS) parity $(ARGS)
 
-bench: .venv-parity/parity.stamp
+bench: .venv-parity/bench.stamp
 	.venv-parity/bin/python -m benchmarks $(ARGS)
 
 wheel: .venv/dev.stamp

@@ -342,3 +342,22 @@ def test_batch_norm_without_statistics_under_vmap():
     x = torch.tensor(np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32))
     got = vmap(net)(x)
     assert torch.allclose(got, torch.stack([net(v) for v in x]), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_columns_of_one_colour_never_meet(seed):
+    from scipy import sparse
+
+    from tidu.func.sparsity import colours
+
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 30, 2)
+    dense = rng.random((n, m)) < rng.choice([0.02, 0.1, 0.4])
+    if seed % 3 == 0:  # a band
+        dense = np.abs(np.arange(n)[:, None] - np.arange(m)) <= rng.integers(0, 4)
+    colour = colours(sparse.csr_array(dense))
+    for c in set(colour):
+        assert dense[:, colour == c].sum(1).max(initial=0) <= 1
+    assert colour.max() + 1 <= max(1, m)
+    if seed % 3 == 0:
+        assert colour.max() + 1 == max(1, min(m, dense.sum(1).max()))

@@ -10,6 +10,7 @@ NN_STEPS = Group("the MLP steps with nn and optim", limit=1.0)
 LAYERS = Group("layers and losses, forward and backward", limit=1.5, aim=1.0)
 LINALG = Group("scans, sorting, linear algebra, fft", limit=1.5, aim=1.0)
 TRANSFORMS = Group("transforms", limit=0.75)
+SPARSE = Group("sparse derivatives: tidu finds the pattern at every call, PyTorch and JAX are told it")
 PROGRAMS = Group("programs", limit=1.2, aim=0.9)
 
-GROUPS = (RECORDED, UNRECORDED, STEPS, LARGE, NN_STEPS, LAYERS, LINALG, TRANSFORMS, PROGRAMS)
+GROUPS = (RECORDED, UNRECORDED, STEPS, LARGE, NN_STEPS, LAYERS, LINALG, TRANSFORMS, SPARSE, PROGRAMS)

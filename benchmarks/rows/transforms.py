@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from benchmarks.row import Inputs, row
-from benchmarks.rows.groups import TRANSFORMS
+from benchmarks.rows.groups import SPARSE, TRANSFORMS
 
 
 def rosenbrock(x: Any) -> Any:
@@ -44,6 +47,43 @@ def hessian_500(torch: ModuleType) -> Callable[[], Any]:
 
 hessian_50.jax(lambda jax: rosenbrock_hessian_jax(jax, 50))
 hessian_500.jax(lambda jax: rosenbrock_hessian_jax(jax, 500))
+
+
+def three_products(torch: ModuleType, x: Any, probes: list[Any]) -> list[Any]:
+    """Hessian-vector products by hand, for one who knows that the Hessian is tridiagonal."""
+    gradient = torch.func.grad(rosenbrock)
+    return [torch.func.jvp(gradient, (x,), (v,))[1] for v in probes]
+
+
+def every_third(n: int) -> list[np.ndarray]:
+    """The probes that tell the columns of a tridiagonal matrix apart."""
+    return [(np.arange(n) % 3 == k).astype(np.float64) for k in range(3)]
+
+
+@row("Rosenbrock Hessian, 10,000 dimensions, sparse", SPARSE)
+def hessian_sparse(torch: ModuleType) -> Callable[[], Any]:
+    """tidu finds the pattern itself at every call; PyTorch is told it, and is asked for the products alone."""
+    inputs = Inputs(torch)
+    x, probes = inputs.normal(10_000, dtype="float64"), [inputs.of(v) for v in every_third(10_000)]
+    if "sparse" not in inspect.signature(torch.func.hessian).parameters:
+        return lambda: three_products(torch, x, probes)
+    hessian = torch.func.hessian(rosenbrock, sparse=True)
+
+    def step() -> Any:
+        found = hessian(x)
+        return [torch.from_numpy(found @ v.numpy()) for v in probes]
+
+    return step
+
+
+@hessian_sparse.jax
+def hessian_sparse_jax(jax: ModuleType) -> Callable[[], Any]:
+    """The products alone, compiled."""
+    inputs = Inputs(jax)
+    x, probes = inputs.normal(10_000, dtype="float64"), [inputs.of(v) for v in every_third(10_000)]
+    gradient = jax.grad(rosenbrock)
+    products = jax.jit(lambda x, vs: [jax.jvp(gradient, (x,), (v,))[1] for v in vs])
+    return lambda: jax.block_until_ready(products(x, probes))
 
 
 def mlp64(lib: ModuleType, tanh: Callable[[Any], Any]) -> tuple[Callable[[Any], Any], Any]:
@@ -109,7 +149,7 @@ def per_sample(torch: ModuleType) -> Callable[[], Any]:
 @per_sample.jax
 def per_sample_jax(jax: ModuleType) -> Callable[[], Any]:
     """The same network, compiled."""
-    np, lax = jax.numpy, jax.lax
+    lax = jax.lax
     inputs = Inputs(jax)
     images, labels = inputs.normal(16, 1, 14, 14), inputs.integers(10, 16)
     params = {

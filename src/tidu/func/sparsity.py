@@ -498,17 +498,25 @@ def colours(pattern: Sets) -> Any:
     """A number for every column, so that no two columns of one number have an element in the same row; as few as the
     first fit, columns in order, needs."""
     by_row, by_column = pattern.tocsr(), pattern.tocsc()
-    made = np.full(pattern.shape[1], -1)
-    starts, members = by_row.indptr, by_row.indices
-    for j in range(pattern.shape[1]):
-        taken: set[int] = set()
-        for r in by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]:
-            taken.update(made[members[starts[r] : starts[r + 1]]])
+    by_row.sort_indices()
+    counts, n = np.diff(by_row.indptr), pattern.shape[1]
+    if counts.max(initial=0):
+        starts, ends = by_row.indptr[:-1][counts > 0], by_row.indptr[1:][counts > 0] - 1
+        band = int((by_row.indices[ends] - by_row.indices[starts]).max()) + 1
+        if (
+            band == counts.max()
+        ):  # columns that far apart never meet, and fewer numbers cannot do for the fullest row
+            return np.arange(n) % band
+    made = [-1] * n
+    bounds, members = by_row.indptr.tolist(), by_row.indices.tolist()
+    tops, rows = by_column.indptr.tolist(), by_column.indices.tolist()
+    for j in range(n):
+        taken = {made[m] for r in rows[tops[j] : tops[j + 1]] for m in members[bounds[r] : bounds[r + 1]]}
         c = 0
         while c in taken:
             c += 1
         made[j] = c
-    return made
+    return np.array(made)
 
 
 def _directions(colour: Any, x: Any) -> Any:
