@@ -268,6 +268,33 @@ def test_functions_of_the_program_can_be_pickled(call, script):
     assert (got.stdout, got.stderr) == ("5\n", "")
 
 
+def test_classes_say_that_they_are_pytorchs(call, script):
+    text = """
+        import pickle
+        import torch
+        from torch import nn
+        model = nn.Sequential(nn.Linear(1, 1), nn.Dropout())
+        print([type(m) for m in model.modules()], type(torch.optim.SGD(model.parameters())))
+        x = torch.ones(2, requires_grad=True)
+        print(type(x.max(0)), type((x * 2).grad_fn), torch.no_grad, type(torch.Generator()))
+        print(pickle.loads(pickle.dumps([model, x.max(0), torch.distributions.Normal(0.0, 1.0)])))
+        print(type(nn.utils.parametrizations.weight_norm(model[0])))
+        from torch.autograd.gradcheck import GradcheckError
+        raise GradcheckError("told")
+        """
+    got = call(*TIDU, "run", script(text))
+    assert got.stdout == (
+        "[<class 'torch.nn.modules.container.Sequential'>, <class 'torch.nn.modules.linear.Linear'>, "
+        "<class 'torch.nn.modules.dropout.Dropout'>] <class 'torch.optim.sgd.SGD'>\n"
+        "<class 'torch.return_types.max'> <class 'MulBackward0'> <class 'torch.autograd.grad_mode.no_grad'> "
+        "<class 'torch._C.Generator'>\n"
+        "[Sequential(\n  (0): Linear(in_features=1, out_features=1, bias=True)\n  (1): Dropout(p=0.5, inplace=False)\n"
+        "), torch.return_types.max(\nvalues=tensor(1., requires_grad=True),\nindices=tensor(0)), "
+        "Normal(loc: 0.0, scale: 1.0)]\n<class 'torch.nn.utils.parametrize.ParametrizedLinear'>\n"
+    )
+    assert got.stderr.splitlines()[-1] == "torch.autograd.gradcheck.GradcheckError: told"
+
+
 def test_install_as_torch_in_process(call, script):
     path = script(
         """

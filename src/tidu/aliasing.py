@@ -20,6 +20,13 @@ from typing import Any
 from . import version
 from .missing import explain_lack, missing_name
 
+_OURS = __package__ + "."
+# Where PyTorch has the classes of modules that it has not.
+_HOMES = {
+    "core.modes": "autograd.grad_mode", "core.hooks": "utils.hooks", "core.node": "autograd.graph",
+    "ops._generator": "_C", "_file_settings": "serialization",
+}  # fmt: skip
+
 
 def install_as_torch() -> None:
     """Let `import torch`, `from torch import nn`, `import torch.nn.functional as F`, ... bring tidu.
@@ -53,11 +60,22 @@ def mirror() -> None:
     the package may have a function of that name by now: `nn.utils.weight_norm`, `nn.parallel.data_parallel`.
     """
     for name, module in list(sys.modules.items()):
-        if name.startswith(__package__ + "."):
-            alias = "torch" + name.removeprefix(__package__)
-            if alias not in sys.modules:
-                sys.modules[alias] = module
-                explain_missing_names(module)
+        if name.startswith(_OURS) and not getattr(module.__spec__, "_initializing", False):
+            enter(module, name)
+
+
+def enter(module: ModuleType, name: str) -> None:
+    """Enter a module under PyTorch's name, and let its classes say that they are of PyTorch's module: `print(type(x))`,
+    the last line of a traceback, and pickle, which finds them there as long as the alias holds."""
+    alias = "torch." + name.removeprefix(_OURS)
+    if alias in sys.modules:
+        return
+    sys.modules[alias] = module
+    explain_missing_names(module)
+    for value in list(module.__dict__.values()):
+        if isinstance(value, type) and value.__module__.startswith(_OURS):
+            home = value.__module__.removeprefix(_OURS)
+            value.__module__ = "torch." + _HOMES.get(home, home)
 
 
 def is_installed_as_torch() -> bool:
@@ -74,6 +92,8 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if name.startswith(_OURS):
+            return _mirrored(importlib.machinery.PathFinder.find_spec(name, path, target))
         if name != "torch" and not name.startswith("torch."):
             return None
         real = importlib.util.find_spec(__package__ + name.removeprefix("torch"))
@@ -106,6 +126,19 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def invalidate_caches(self) -> None:
         pass
+
+
+def _mirrored(spec: ModuleSpec | None) -> ModuleSpec | None:
+    """A module's spec, by which it is entered under PyTorch's name too once it has run."""
+    if spec is not None and spec.loader is not None:
+        run = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            run(module)
+            enter(module, module.__name__)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+    return spec
 
 
 def _an_import_is_asking() -> bool:

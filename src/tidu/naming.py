@@ -53,5 +53,9 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
     vars(module).update(given, __all__=[n for n in given if n[0] != "_"])
     module.__doc__ = f"Source: torch{path.removeprefix(__package__)}."
     sys.modules[path] = module
+    if sys.modules.get("torch") is sys.modules[__package__]:
+        from .aliasing import enter
+
+        enter(module, path)
     namespace.setdefault(name, module)  # a package may have a function of that name
     return module

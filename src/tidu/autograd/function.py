@@ -253,7 +253,8 @@ class _FunctionMeta(type):
     """Gives every Function its node class, `<name>Backward`."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        body = {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), body)
         super().__init__(name, bases, attrs)
 
 

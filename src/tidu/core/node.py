@@ -71,6 +71,10 @@ class Node:
     seq: int
     _hooks: Hooks | None
 
+    def __init_subclass__(cls) -> None:
+        if "_forward_cls" not in cls.__dict__:
+            cls.__module__ = "builtins"  # shown as <class 'MulBackward0'>
+
     @property
     def owner(self) -> Node:
         return self

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..naming import Shown
+
 TYPES: dict[str, type] = {}
 
 
-class Named(tuple):
+class Named(tuple, metaclass=Shown):  # type: ignore[misc]
     """A tuple whose items have names too."""
 
     __slots__ = ()
@@ -28,6 +30,7 @@ def return_type(name: str, *fields: str) -> Any:
     """The result type of this name: made once, with its fields as properties."""
     if name not in TYPES:
         body: dict[str, Any] = {
+            "__module__": f"{__package__.partition('.')[0]}.return_types",
             "__slots__": (),
             "fields": fields,
             "n_fields": len(fields),
@@ -35,5 +38,5 @@ def return_type(name: str, *fields: str) -> Any:
         }
         for i, f in enumerate(fields):
             body[f] = property(lambda self, i=i: self[i])  # type: ignore[misc]
-        TYPES[name] = type(name, (Named,), body)
+        TYPES[name] = Shown(name, (Named,), body)
     return TYPES[name]

@@ -84,7 +84,7 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions as a larger batch."""
-        ours = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
+        ours = next(c for c in type(self).__mro__ if c.__module__.split(".")[1:2] == ["distributions"])
         new = self._get_checked_instance(ours, _instance)
         batch = as_size(batch_shape)
         for name, limit in self.arg_constraints.items():
