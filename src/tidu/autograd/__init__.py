@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.forward import TRANSFORMS as _TRANSFORMS
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from ..core.subclass import FACES as _FACES
 from ..core.tensor import Tensor as _Tensor
@@ -24,7 +25,14 @@ def _watch() -> None:
     faces.start()
 
 
+def _vjp(*args: Any) -> Any:
+    from ..func.transforms import vjp
+
+    return vjp(*args)
+
+
 _FACES.start = _watch
+_TRANSFORMS.vjp = _vjp
 
 __all__ = [
     "Function",

@@ -17,8 +17,7 @@ from ..shapes import Size
 from .broadcast import cast, expand_to
 from .dispatch import Special
 from .levels import alive
-from .modes import set_record, state
-from .node import edge_of
+from .modes import state
 from .op import Op, Reader
 from .parameters import names_of
 from .tensor import Tensor, new, tensor_of
@@ -362,59 +361,39 @@ def _call_rule(op: Op, rule: Any, primals: Sequence[Any], out: Any, tangents: di
 
 def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> Any:
     """Forward mode from the reverse rule: the vjp is linear in the cotangent, so its transpose is the jvp."""
-    from .engine import captured_for, run_backward
-
     outs = out if isinstance(out, tuple) else (out,)
-    was = set_record(True)
-    try:
-        fresh = list(primals)
-        inputs: list[Any] = []
-        for i in op.positions:
+    kept = [k for k, o in enumerate(outs) if k not in op.nondiff and o.dtype.category >= dtypes.FLOATING]
+    places: list[Any] = []  # of what moves, among the arguments: a position, and one in a list
+    moving: list[Any] = []
+    for i, t in zip(op.positions, tangents, strict=True):
+        for j, v in enumerate(t if isinstance(t, list) else [t]):
+            if v is not None:
+                places.append((i, j))
+                moving.append(v.conj() if v.dtype.is_complex else v)
+
+    def run(*values: Any) -> Any:
+        full = [list(p) if isinstance(p, list) else p for p in primals]
+        for (i, j), v in zip(places, values, strict=True):
             if i in op.lists:
-                fresh[i] = [_leaf(p) for p in primals[i]]
-                inputs += fresh[i]
+                full[i][j] = v
             else:
-                fresh[i] = _leaf(primals[i])
-                inputs.append(fresh[i])
-        again = op.call(*fresh)
-        agains = again if isinstance(again, tuple) else (again,)
-        cots, edges = [], []
-        for k, o in enumerate(agains):
-            if k in op.nondiff or o._node is None:
-                continue
-            c = zeros_like(outs[k])
-            c._node = True
-            cots.append((k, c))
-            edges.append((o._node, c))
-        got = run_backward(edges, keep=True, create_graph=True, targets=[v for v in inputs if v is not None],
-                           accumulate=False)  # fmt: skip
-        flat = [t for ts in tangents for t in (ts if isinstance(ts, list) else [ts])]
-        pairs = []
-        for v, t in zip(inputs, flat, strict=True):
-            d = captured_for(got, v) if v is not None else None
-            if t is not None and d is not None and d._node is not None:
-                pairs.append((edge_of(d), t.conj() if t.dtype.is_complex else t))
-        if not pairs:
-            return None
-        result = run_backward(
-            pairs, keep=False, create_graph=True, targets=[c for _, c in cots], accumulate=False
-        )
-    finally:
-        set_record(was)
+                full[i] = v
+        got = op.call(*full)
+        return tuple([(got if isinstance(got, tuple) else (got,))[k] for k in kept])
+
+    given = [primals[i][j] if i in op.lists else primals[i] for i, j in places]
+    back = TRANSFORMS.vjp(run, *given)[1]
+    moved = TRANSFORMS.vjp(lambda *cots: back(cots), *[zeros_like(outs[k]) for k in kept])[1](tuple(moving))
     made: list[Any] = [None] * len(outs)
-    for k, c in cots:
-        g = captured_for(result, c)
-        made[k] = zeros_like(outs[k]) if g is None else (g.conj() if g.dtype.is_complex else g)
+    for k, m in zip(kept, moved, strict=True):
+        made[k] = m.conj() if m.dtype.is_complex else m
     return tuple(made) if isinstance(out, tuple) else made[0]
 
 
-def _leaf(p: Any) -> Any:
-    """The same value as a fresh leaf, if it can have a gradient."""
-    if not isinstance(p, Tensor) or p.dtype.category < dtypes.FLOATING:
-        return p
-    t = p.detach()  # type: ignore[attr-defined]
-    t._node = True
-    return t
+class _Transforms:
+    vjp: Any  # func.vjp, set by autograd
 
+
+TRANSFORMS = _Transforms()
 
 __all__ = ["Dual", "Reader", "make_dual", "push", "transpose_vjp"]

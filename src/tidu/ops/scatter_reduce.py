@@ -131,7 +131,15 @@ def _as(mask: Any, like: Any) -> Any:
 
 
 def _pushed(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any, t_input: Any, t_src: Any
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    out: Any,
+    t_input: Any,
+    t_src: Any,
 ) -> Any:
     """The tangent, of as much of `src` as the index takes."""
     part = tuple([slice(0, n) for n in index.shape])
