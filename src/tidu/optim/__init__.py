@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from ..naming import submodule as _submodule
 from ._adafactor import Adafactor
 from ._muon import Muon
-from .adadelta import Adadelta
-from .adagrad import Adagrad
 from .adam import Adam
-from .adamax import Adamax
+from .adam_kin import Adamax, NAdam, RAdam
 from .adamw import AdamW
-from .asgd import ASGD
 from .lbfgs import LBFGS
-from .nadam import NAdam
 from .optimizer import Optimizer
-from .radam import RAdam
-from .rmsprop import RMSprop
-from .rprop import Rprop
+from .rates import ASGD, Adadelta, Adagrad, RMSprop, Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
+
+# PyTorch has a file for each, by which states know the classes.
+for _name in ("ASGD", "Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop"):
+    _submodule(globals(), _name.lower(), _name)
 
 # Imported when first asked for. The optimisers are all here at once, for packages that go through the namespace.
 _LATER = {"least_squares": "scipy_", "minimize": "scipy_"}

@@ -1,0 +1,474 @@
+"""Optimisers that give every element a rate of its own, Adadelta, Adagrad, RMSprop and Rprop; and averaged descent, ASGD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, tensor_of
+from ._arrays import (
+    Array,
+    ArrayOptimizer,
+    _step_dtype,
+    decay_squares,
+    gradient,
+    lerp,
+    number,
+    recorded_gradient,
+)
+from .optimizer import ParamsT
+from .sgd import check_fused
+
+__all__ = ["ASGD", "Adadelta", "Adagrad", "RMSprop", "Rprop"]
+
+
+class Adadelta(ArrayOptimizer):
+    """p -= lr d, with d = g sqrt(u + eps) / sqrt(v + eps), v and u running means of g^2 and d^2. Source:
+    torch.optim.Adadelta.
+
+    Args:
+        rho: how slowly the means forget.
+        eps, weight_decay, maximize: as for `Adam`; foreach, capturable accepted.
+        differentiable: record the step.
+    """
+
+    scratch = 3
+
+    def __init__(
+        self, params: ParamsT, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
+        foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(
+            params,
+            {
+                "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+                "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
+            },
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in ("maximize", "differentiable", "capturable"):
+                group.setdefault(name, False)
+            group.setdefault("foreach", None)
+
+    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return "square_avg", "acc_delta"
+
+    def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
+        numbers = (
+            number(group["lr"]), group["rho"], group["eps"], number(group["weight_decay"]), group["maximize"],
+        )  # fmt: skip
+        return (values[0] + 1,), numbers
+
+    def kernel(self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, *states: Array) -> None:
+        lr, rho, eps, decay, maximize = numbers
+        v, u = states
+        x, y, spare = scratch
+        g = gradient(p, g, spare, maximize, decay)
+        decay_squares(v, g, rho, x)
+        np.add(v, eps, x)
+        np.sqrt(x, x)
+        np.add(u, eps, y)
+        np.sqrt(y, y)
+        np.divide(y, x, y)
+        np.multiply(y, g, y)
+        decay_squares(u, y, rho, x)
+        np.multiply(y, lr, y)
+        np.subtract(p, y, p)
+
+    def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        entry["step"] += 1
+        g = recorded_gradient(p, g, group)
+        rho, eps = group["rho"], group["eps"]
+        v, u = entry["square_avg"], entry["acc_delta"]
+        v.mul_(rho).addcmul_(g, g, value=1 - rho)
+        delta = (u + eps).sqrt() / (v + eps).sqrt() * g
+        u.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+        p.sub_(delta * group["lr"])
+
+
+class Adagrad(ArrayOptimizer):
+    """p -= lr g / (sqrt(s) + eps), with s the sum of g^2 so far. Source: torch.optim.Adagrad.
+
+    Args:
+        lr_decay: step n has size lr / (1 + (n - 1) lr_decay).
+        initial_accumulator_value: where s starts.
+        eps, weight_decay, maximize: as for `Adam`; foreach, fused accepted.
+        differentiable: record the step.
+    """
+
+    scratch = 2
+
+    def __init__(
+        self, params: ParamsT, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+        initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
+        maximize: bool = False, differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        for name, value in (
+            ("lr_decay", lr_decay), ("weight_decay", weight_decay),
+            ("initial_accumulator_value", initial_accumulator_value),
+        ):  # fmt: skip
+            if not value >= 0.0:
+                raise ValueError(f"Invalid {name} value: {value}")
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        super().__init__(
+            params,
+            {
+                "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+                "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+                "differentiable": differentiable, "fused": fused,
+            },
+        )  # fmt: skip
+        check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.begin(group, p, self.state[p])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in (
+                ("foreach", None),
+                ("maximize", False),
+                ("differentiable", False),
+                ("fused", None),
+            ):
+                group.setdefault(name, value)
+
+    def share_memory(self) -> None:
+        """Move the state to shared memory. Source: torch.optim.Adagrad.share_memory."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
+
+    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("sum",)
+
+    def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
+        super().begin(group, p, entry)
+        start = self.defaults["initial_accumulator_value"]
+        a = p._a
+        entry["sum"] = tensor_of(np.full_like(a, complex(start, start) if a.dtype.kind == "c" else start))
+
+    def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
+        step = values[0] + 1
+        size = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        return (step,), (size, group["eps"], number(group["weight_decay"]), group["maximize"])
+
+    def kernel(self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, *states: Array) -> None:
+        size, eps, decay, maximize = numbers
+        (total,) = states
+        x, spare = scratch
+        g = gradient(p, g, spare, maximize, decay)
+        np.multiply(g, g, x)
+        np.add(total, x, total)
+        np.sqrt(total, x)
+        np.add(x, eps, x)
+        np.multiply(g, -size, spare)
+        np.divide(spare, x, x)
+        np.add(p, x, p)
+
+    def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        entry["step"] += 1
+        size = group["lr"] / (1 + (entry["step"].item() - 1) * group["lr_decay"])
+        g = recorded_gradient(p, g, group)
+        total = entry["sum"]
+        total.addcmul_(g, g, value=1)
+        p.sub_(g / (total.sqrt() + group["eps"]) * size)
+
+
+class RMSprop(ArrayOptimizer):
+    """p -= lr g / (sqrt(v) + eps), with v a running mean of g^2. Source: torch.optim.RMSprop.
+
+    Args:
+        alpha: how slowly v forgets.
+        momentum: step by b = momentum b + g / (sqrt(v) + eps) instead.
+        centered: subtract the square of a running mean of g from v.
+        eps, weight_decay, maximize: as for `Adam`; capturable, foreach accepted.
+        differentiable: record the step.
+    """
+
+    scratch = 2
+
+    def __init__(
+        self, params: ParamsT, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
+        momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for name, value in (("momentum", momentum), ("weight_decay", weight_decay), ("alpha", alpha)):
+            if not value >= 0.0:
+                raise ValueError(f"Invalid {name} value: {value}")
+        super().__init__(
+            params,
+            {
+                "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+                "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
+                "differentiable": differentiable,
+            },
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in ("centered", "maximize", "differentiable", "capturable"):
+                group.setdefault(name, False)
+            group.setdefault("momentum", 0)
+            group.setdefault("foreach", None)
+
+    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        names = ["square_avg"]
+        if group["momentum"] > 0:
+            names.append("momentum_buffer")
+        if group["centered"]:
+            names.append("grad_avg")
+        return tuple(names)
+
+    def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
+        numbers = (
+            number(group["lr"]), group["alpha"], group["eps"], number(group["weight_decay"]), group["momentum"],
+            group["centered"], group["maximize"],
+        )  # fmt: skip
+        return (values[0] + 1,), numbers
+
+    def kernel(self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, *states: Array) -> None:
+        lr, alpha, eps, decay, momentum, centered, maximize = numbers
+        v, mean = states[0], states[-1]
+        x, spare = scratch
+        g = gradient(p, g, spare, maximize, decay)
+        decay_squares(v, g, alpha, x)
+        if centered:
+            lerp(mean, g, 1 - alpha, x)
+            np.multiply(mean, mean, x)
+            np.subtract(v, x, x)
+            np.sqrt(x, x)
+        else:
+            np.sqrt(v, x)
+        np.add(x, eps, x)
+        if momentum > 0:
+            b = states[1]
+            np.divide(g, x, x)
+            np.multiply(b, momentum, b)
+            np.add(b, x, b)
+            np.multiply(b, lr, x)
+            np.subtract(p, x, p)
+        else:
+            np.multiply(g, -lr, spare)
+            np.divide(spare, x, x)
+            np.add(p, x, p)
+
+    def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        entry["step"] += 1
+        g = recorded_gradient(p, g, group)
+        alpha, v = group["alpha"], entry["square_avg"]
+        v.mul_(alpha).addcmul_(g, g, value=1 - alpha)
+        if group["centered"]:
+            mean = entry["grad_avg"]
+            mean.lerp_(g, 1 - alpha)
+            root = (v - mean * mean).sqrt() + group["eps"]
+        else:
+            root = v.sqrt() + group["eps"]
+        if group["momentum"] > 0:
+            b = entry["momentum_buffer"]
+            b.mul_(group["momentum"]).addcdiv_(g, root)
+            p.sub_(b * group["lr"])
+        else:
+            p.sub_(g / root * group["lr"])
+
+
+class Rprop(ArrayOptimizer):
+    """Each element steps by a size of its own against the sign of its gradient: the size grows while the sign stays,
+    shrinks when it changes. Source: torch.optim.Rprop.
+
+    Args:
+        etas: by how much sizes shrink and grow.
+        step_sizes: the least and the largest size.
+        maximize: go up; foreach, capturable accepted.
+        differentiable: record the step.
+    """
+
+    scratch = 2
+
+    def __init__(
+        self, params: ParamsT, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(
+            params,
+            {
+                "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+                "differentiable": differentiable, "capturable": capturable,
+            },
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in ("maximize", "differentiable", "capturable"):
+                group.setdefault(name, False)
+            group.setdefault("foreach", None)
+
+    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return "prev", "step_size"
+
+    def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
+        super().begin(group, p, entry)
+        lr = number(group["lr"])
+        a = p._a
+        entry["step_size"] = tensor_of(np.full_like(a, complex(lr, lr) if a.dtype.kind == "c" else lr))
+
+    def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
+        return (values[0] + 1,), (*group["etas"], *group["step_sizes"], group["maximize"])
+
+    def kernel(self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, *states: Array) -> None:
+        less, more, least, most, maximize = numbers
+        before, size = states
+        x, spare = scratch
+        np.multiply(g, -1.0 if maximize else 1.0, spare)
+        np.multiply(spare, before, x)
+        turned = x < 0
+        np.copyto(x, np.where(x > 0, more, np.where(turned, less, 1.0)))
+        np.multiply(size, x, size)
+        np.clip(size, least, most, size)
+        np.copyto(spare, 0, where=turned)
+        np.copyto(before, spare)
+        np.sign(spare, x)
+        np.multiply(x, size, x)
+        np.subtract(p, x, p)
+
+    def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        entry["step"] += 1
+        g = -g if group["maximize"] else g
+        (less, more), (least, most) = group["etas"], group["step_sizes"]
+        before, size = entry["prev"], entry["step_size"]
+        product = g * before.clone()
+        factor = product.detach().new_ones(product.shape)
+        factor = factor.masked_fill(product > 0, more).masked_fill(product < 0, less)
+        size.mul_(factor).clamp_(least, most)
+        g = g.masked_fill(product < 0, 0)
+        p.addcmul_(g.sign(), size.clone(), value=-1)
+        before.copy_(g)
+
+
+class ASGD(ArrayOptimizer):
+    """Gradient descent, which also keeps the mean of the parameters from step t0 on, in `state[p]["ax"]`. Source:
+    torch.optim.ASGD.
+
+    Args:
+        lambd: how much each step shrinks p, by lambd eta.
+        alpha: the power by which eta = lr / (1 + lambd lr n)^alpha falls.
+        t0: from which step on to average.
+        weight_decay, maximize: as for `Adam`; foreach, capturable accepted.
+        differentiable: record the step.
+    """
+
+    scalars = ("step", "eta", "mu")
+    scratch = 2
+
+    def __init__(
+        self, params: ParamsT, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(
+            params,
+            {
+                "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+                "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+            },
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in ("maximize", "differentiable", "capturable"):
+                group.setdefault(name, False)
+            group.setdefault("foreach", None)
+
+    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("ax",)
+
+    def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
+        super().begin(group, p, entry)
+        d = _step_dtype()
+        entry["eta"] = tensor_of(np.asarray(number(group["lr"]), d))
+        entry["mu"] = tensor_of(np.ones((), d))
+        entry["ax"] = entry.pop("ax")
+
+    @staticmethod
+    def _next(group: dict[str, Any], step: float) -> tuple[float, float]:
+        lr = number(group["lr"])
+        return lr / ((1 + group["lambd"] * lr * step) ** group["alpha"]), 1 / max(1, step - group["t0"])
+
+    def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
+        step, eta, mu = values
+        step += 1
+        numbers = (1 - group["lambd"] * eta, eta, mu, number(group["weight_decay"]), group["maximize"])
+        return (step, *self._next(group, step)), numbers
+
+    def kernel(self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, *states: Array) -> None:
+        shrink, eta, mu, decay, maximize = numbers
+        (mean,) = states
+        x, spare = scratch
+        g = gradient(p, g, spare, maximize, decay)
+        np.multiply(p, shrink, p)
+        np.multiply(g, eta, x)
+        np.subtract(p, x, p)
+        if mu == 1:
+            np.copyto(mean, p)
+        else:
+            np.subtract(p, mean, x)
+            np.multiply(x, mu, x)
+            np.add(mean, x, mean)
+
+    def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        entry["step"] += 1
+        g = recorded_gradient(p, g, group)
+        eta, mu, mean = entry["eta"].item(), entry["mu"].item(), entry["ax"]
+        p.mul_(1 - group["lambd"] * eta)
+        p.add_(g, alpha=-eta)
+        if mu == 1:
+            mean.copy_(p)
+        else:
+            mean.add_((p - mean) * mu)
+        eta, mu = self._next(group, entry["step"].item())
+        entry["eta"].fill_(eta)
+        entry["mu"].fill_(mu)
