@@ -165,6 +165,7 @@ for _name, _given in LAZY.items():
     _postpone(_name, *_given)
 for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
     setattr(Tensor, _fn.__name__, _fn)
+    _fn.__qualname__ = "Tensor." + _fn.__name__  # as Python's errors name it
 Dual.__repr__, Batched.__repr__ = _dual_repr, _tracked_repr  # type: ignore[assignment, method-assign]
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 for _name, _fn in vars(Tensor).items():

@@ -14,7 +14,7 @@ from .function import Function
 from .variable import Variable
 
 _Tensor.backward = tensor_backward  # type: ignore[attr-defined]
-tensor_backward.__name__ = "backward"
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 
 
 def _watch() -> None:

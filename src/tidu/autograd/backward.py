@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core import engine, levels
@@ -28,7 +28,7 @@ def _weights(x: Any, n: int) -> tuple[Any, ...]:
 
 def _as_targets(x: Any) -> tuple[Any, ...]:
     """What a gradient is wanted for."""
-    targets = _as_tuple(x)
+    targets = _as_tuple(x.values() if type(x) is dict else x)
     for t in targets:
         if not isinstance(t, Tensor) and not _is_gradient_edge(t):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type_name(t)}")
@@ -231,11 +231,11 @@ def grad(
     materialize_grads: bool = False,
     *,
     per_sample: bool = False,
-) -> tuple[Any, ...]:
+) -> Any:
     """The gradients of `outputs` with respect to `inputs`, as a tuple; `.grad` is left alone.
 
     **Arguments**
-        outputs, inputs: a tensor or a sequence of them; grad_outputs: the weights, see `backward`;
+        outputs, inputs: a tensor or a sequence of them, inputs also a dict, which gives a dict; grad_outputs: the weights, see `backward`;
         allow_unused: give None for an input that the outputs do not depend on, instead of an error;
         is_grads_batched: the weights have a leading batch dimension, and so has what is returned;
         materialize_grads: zeros instead of None;
@@ -250,6 +250,11 @@ def grad(
 
     Source: torch.autograd.grad.
     """
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            "supported."
+        )
     if per_sample:
         if (
             not isinstance(outputs, Tensor)
@@ -280,8 +285,12 @@ def grad(
     given = _weights(grad_outputs, len(outs))
     keep = create_graph if retain_graph is None else retain_graph
     grads = _make_grads(outs, given, create_graph, is_grads_batched)
+
+    def named(got: tuple[Any, ...]) -> Any:
+        return dict(zip(inputs, got, strict=True)) if type(inputs) is dict else got
+
     if any(isinstance(v, Special) for v in (*outs, *ins, *grads)):
-        return _of_special(outs, ins, grads, create_graph, allow_unused, materialize_grads)
+        return named(_of_special(outs, ins, grads, create_graph, allow_unused, materialize_grads))
     roots = _roots(outs, grads)
     edges = []
     for t in ins:
@@ -293,9 +302,9 @@ def grad(
             )
         edges.append(edge)
     if is_grads_batched:
-        return _batched(roots, edges, ins, allow_unused, materialize_grads, keep, create_graph)
+        return named(_batched(roots, edges, ins, allow_unused, materialize_grads, keep, create_graph))
     got = engine.run_backward(roots, keep=keep, create_graph=create_graph, targets=edges, accumulate=False)
-    return _collect(got, edges, ins, allow_unused, materialize_grads)
+    return named(_collect(got, edges, ins, allow_unused, materialize_grads, create_graph))
 
 
 def _of_special(
@@ -330,7 +339,12 @@ def _unused(i: int) -> RuntimeError:
 
 
 def _collect(
-    got: dict[Any, Any], edges: Sequence[Any], ins: Sequence[Any], allow_unused: bool, materialize: bool
+    got: dict[Any, Any],
+    edges: Sequence[Any],
+    ins: Sequence[Any],
+    allow_unused: bool,
+    materialize: bool,
+    create_graph: bool = False,
 ) -> tuple[Any, ...]:
     result = []
     for i, (edge, t) in enumerate(zip(edges, ins, strict=True)):
@@ -339,7 +353,9 @@ def _collect(
             if not allow_unused:
                 raise _unused(i)
             if materialize:
-                g = t.new_zeros(tuple(t.shape))
+                if not isinstance(t, Tensor):
+                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+                g = t.new_zeros(tuple(t.shape), requires_grad=create_graph)  # type: ignore[attr-defined]
         result.append(g)
     return tuple(result)
 
@@ -403,6 +419,5 @@ def tensor_backward(
     Source: torch.Tensor.backward.
     """
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
 
 __all__ = ["backward", "grad", "state", "tensor_backward"]

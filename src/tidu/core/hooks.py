@@ -65,32 +65,32 @@ def add_hook(hooks: OrderedDict[int, Any], fn: Any) -> RemovableHandle:
     return handle
 
 
-def register_hook(t: Tensor, fn: Any) -> RemovableHandle:
-    """Call `fn(grad)` whenever the gradient of `t` is computed; what it returns replaces it. Source:
+def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call `hook(grad)` whenever the gradient of the tensor is computed; what it returns replaces it. Source:
     torch.Tensor.register_hook."""
-    node = live_node(t)
+    node = live_node(self)
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if node is True:
-        x = extra(t)
+        x = extra(self)
         if x.backward_hooks is None:
             x.backward_hooks = OrderedDict()
-        return add_hook(x.backward_hooks, fn)
-    return add_hook(hooks_of(node.owner).tensor_pre, (node.nr, fn))
+        return add_hook(x.backward_hooks, hook)
+    return add_hook(hooks_of(node.owner).tensor_pre, (node.nr, hook))
 
 
-def register_post_accumulate_grad_hook(t: Tensor, fn: Any) -> RemovableHandle:
-    """Call `fn(tensor)` after the gradient of a leaf has been accumulated. Source:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call `hook(tensor)` after the gradient of a leaf has been accumulated. Source:
     torch.Tensor.register_post_accumulate_grad_hook."""
-    node = live_node(t)
+    node = live_node(self)
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if node is not True:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    x = extra(t)
+    x = extra(self)
     if x.post_hooks is None:
         x.post_hooks = OrderedDict()
-    return add_hook(x.post_hooks, fn)
+    return add_hook(x.post_hooks, hook)
 
 
 def retain_grad(t: Tensor) -> None:

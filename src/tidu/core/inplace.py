@@ -209,7 +209,7 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         raise
     wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
     check_inplace(x, wants, op.name in _UNIFORM)
-    if op.kind == "elementwise":
+    if op.kind == "elementwise" or op.name == "copy":
         for v in flat:
             if v is not x and v.__class__ is Tensor and v._v is x._v:
                 refuse_partial_overlap(x._a, v._a)

@@ -13,10 +13,10 @@ from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import Number, number
 from ..core.tensor import Tensor, tensor_of
-from ..dtypes import FLOATING, INTEGRAL
+from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes
 from .arithmetic import zeros
-from .conversion import cast_array
+from .conversion import cast_array, warn_of_lost_parts
 from .piecewise import checked_number
 
 __all__ = ["fill", "fill_", "zero_"]
@@ -65,6 +65,8 @@ _zero = Op(
 
 def _copy(input: Any, src: Any) -> Any:
     if src.dtype != input.dtype:
+        if src.dtype.kind == "c":
+            warn_of_lost_parts(from_numpy(src.dtype), from_numpy(input.dtype))
         src = cast_array(src, input.dtype)
     if src.shape == input.shape:
         return src
@@ -145,7 +147,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     try:
         a, b = self._a, src._a
         wants = state.grad and (src._node is not None or src._view is not None) and src.requires_grad
-        if b.dtype is a.dtype and not wants and writes_plainly(self, a):
+        if b.dtype is a.dtype and not wants and src._v is not self._v and writes_plainly(self, a):
             if a.size > BIG and b.shape == a.shape:
                 spread(lambda x, y, out: np.copyto(out, y), a, b)
             else:
