@@ -145,6 +145,36 @@ def test_state_restores_the_sequence(drawn: int) -> None:
     assert other.get_state().tolist() == g.get_state().tolist()
 
 
+SMALL = [
+    "t.rand(3, generator=g)", "t.randn(4, 4, generator=g)", "t.randn(5, generator=g)", "t.randn(20, generator=g)",
+    "t.randn(4, 8, generator=g, dtype=t.float64)", "t.randn(33, generator=g, dtype=t.float64)",
+    "t.empty(16).normal_(0.3, 0.7, generator=g)", "t.empty(6).uniform_(-1, 3, generator=g)",
+    "t.rand(3, generator=g, dtype=t.float64)", "t.empty(7).bernoulli_(0.3, generator=g)",
+    "t.bernoulli(t.full((5,), 0.4), generator=g)", "t.randint(3, 11, (5,), generator=g)",
+    "t.randint(0, 9, (70,), generator=g)", "t.empty(6).exponential_(generator=g)", "t.randperm(9, generator=g)",
+    "t.randn(300, generator=g)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_made_ahead_are_those_of_the_state(seed: int) -> None:
+    """A generator that has drawn before, and may have made more than was asked for, against a fresh one in its
+    state."""
+    g = torch.Generator().manual_seed(seed)
+    choice = np.random.default_rng(seed)
+    for text in choice.choice(SMALL[: 2 + 5 * seed], 700):
+        state = g.get_state()
+        fresh = torch.Generator().set_state(state)
+        assert run(text, g=g) == run(text, g=fresh), text
+        assert torch.equal(g.get_state(), fresh.get_state()), text
+        if choice.random() < 0.02:
+            mark = g.stream.mark()
+            first = run(text, g=g)
+            run("t.randn(3000, generator=g)", g=g)
+            g.stream.back(mark)
+            assert run(text, g=g) == first
+
+
 def test_copies_of_a_generator() -> None:
     g = torch.Generator().manual_seed(5)
     torch.rand(7, generator=g)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,11 +65,13 @@ class WordStream:
     array([2365658986,  303761048], dtype=uint32)
     """
 
-    __slots__ = ("_blocks", "_cursor", "_seed", "_source", "_start", "lock", "normal")
+    __slots__ = ("_blocks", "_cursor", "_made", "_made_of", "_seed", "_source", "_start", "lock", "normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
         self._source: Any = None  # NumPy's twister; a program that never draws need not import numpy.random
+        self._made_of: np.ndarray | None = None  # the words of which the following is made: see `few`
+        self._made: dict[Any, tuple[int, Any]] = {}
         self.restart(seed)
 
     def restart(self, seed: int) -> None:
@@ -134,6 +137,32 @@ class WordStream:
             begin = (used - 1) // BLOCK * BLOCK  # keep no more than the block that the last word came from
             self._blocks, self._cursor = fresh[begin:].copy() if begin else fresh, used - begin
             return np.concatenate((rest, fresh[:used])) if rest.size else fresh[:used]
+
+    def few(self, n: int, make: Callable[[np.ndarray], np.ndarray], unit: int = 1) -> np.ndarray | None:
+        """What `make` makes of the next `n` words, `unit` of them at a time, an item each (not to be written to).
+
+        For samplers of a few numbers, which NumPy's calls would keep longer than the arithmetic: from the second time
+        on, `make` is called for as many words as are at hand. None, and no word is used, where it has not been.
+        """
+        blocks, begin = self._blocks, self._cursor
+        if blocks is None or begin + n > blocks.size:
+            return None
+        if self._made_of is not blocks:
+            self._made_of, self._made = blocks, {}
+        key = make, begin % unit
+        got = self._made.get(key)
+        if got is None:
+            self._made[key] = begin, _NONE
+            return None
+        i = (begin - got[0]) // unit
+        stop = i + n // unit
+        if i < 0 or stop > len(got[1]):
+            rest = blocks[begin : begin + FEWEST]
+            got = self._made[key] = begin, make(rest[: rest.size // unit * unit])
+            i, stop = 0, n // unit
+        self._cursor = begin + n
+        values: np.ndarray = got[1][i:stop]
+        return values
 
     def peek(self, n: int) -> np.ndarray:
         """The next `n` words (uint32, not to be written to), which stay unused until `skip`."""

@@ -16,7 +16,18 @@ import math
 import numpy as np
 
 from tidu.arrays.generator import WordStream
-from tidu.arrays.sampling import CHUNK, Shape, affine, doubles, libm, rounded, singles
+from tidu.arrays.sampling import (
+    CHUNK,
+    FEW,
+    Shape,
+    affine,
+    doubles,
+    libm,
+    rounded,
+    singles,
+    to_doubles,
+    to_singles,
+)
 
 __all__ = ["log_normal", "normal", "normals_in_turn"]
 
@@ -43,8 +54,12 @@ def normal(
     n = math.prod(shape)
     with stream.lock:
         if n < 16 or not contiguous:
-            return rounded(affine(normals_in_turn(stream, n), std, mean), dtype).reshape(shape)
-        return _in_blocks(stream, n, dtype, mean, std).reshape(shape)
+            values = rounded(affine(normals_in_turn(stream, n), std, mean), dtype)
+        elif n > FEW or (few := _few_blocks(stream, n, dtype)) is None:
+            values = _in_blocks(stream, n, dtype, mean, std)
+        else:
+            values = affine(few, float(dtype.type(std)), float(dtype.type(mean)))
+    return values.reshape(shape)
 
 
 def log_normal(
@@ -61,41 +76,61 @@ def log_normal(
 
 def normals_in_turn(stream: WordStream, n: int) -> np.ndarray:
     """`n` float64 normals of the stream's sequence, the first of them the one that waits, if one does."""
-    out = np.empty(n)
     if n == 0:
-        return out
-    start = 0
-    if stream.normal is not None:
-        out[0], stream.normal = stream.normal, None
-        start = 1
-    pairs = (n - start + 1) // 2
-    d = doubles(stream, 2 * pairs)
-    z: np.ndarray
-    if pairs <= 8:
-        z = np.array(_pairs(d.tolist()))
+        return np.empty(0)
+    waiting, stream.normal = stream.normal, None
+    pairs = (n + 1 - (waiting is not None)) // 2
+    got = stream.few(4 * pairs, _pairs, 4) if pairs < 8 else None
+    z = _pairs(stream.take(4 * pairs)) if got is None else got
+    if waiting is not None:
+        z = np.concatenate(((waiting,), z.reshape(-1)))
     else:
-        radius = np.sqrt(-2.0 * _log1p(-d[1::2]))
-        angle = 2.0 * math.pi * d[::2]
-        z = np.empty(2 * pairs)
-        np.multiply(radius, _cos(angle), out=z[::2])
-        np.multiply(radius, _sin(angle), out=z[1::2])
-    if start + 2 * pairs > n:
+        z = z.reshape(-1)
+    if z.size > n:
         stream.normal = float(z[-1])
         z = z[:-1]
-    out[start:] = z
-    return out
+    return z if got is None or waiting is not None else z.copy()
 
 
-def _pairs(d: list[float]) -> list[float]:
-    z: list[float] = []
-    for k in range(0, len(d), 2):
-        radius = math.sqrt(-2.0 * math.log1p(-d[k + 1]))
-        angle = 2.0 * math.pi * d[k]
-        z += (radius * math.cos(angle), radius * math.sin(angle))
+def _pairs(words: np.ndarray) -> np.ndarray:
+    """The pairs of normals that four words each give."""
+    d = to_doubles(words)
+    radius = np.sqrt(-2.0 * _log1p(-d[1::2]))
+    angle = 2.0 * math.pi * d[::2]
+    z = np.empty((radius.size, 2))
+    np.multiply(radius, _cos(angle), out=z[:, 0])
+    np.multiply(radius, _sin(angle), out=z[:, 1])
     return z
 
 
 # ------------------------------------------------------------------ blocks of 16
+
+
+def _few_blocks(stream: WordStream, n: int, dtype: np.dtype) -> np.ndarray | None:
+    """`n` standard normals where those of these words have been made ahead."""
+    make, unit = (_made32, 16) if dtype.char == "f" else (_made64, 32)
+    if dtype.char not in "fd" or (few := stream.few(n // 16 * unit, make, unit)) is None:
+        return None
+    out = np.empty(n, dtype)
+    rest = n % 16
+    out[: n - rest] = few.reshape(-1)
+    if rest:  # the last 16 places are drawn anew
+        stream.skip(rest * unit // 16)
+        few = stream.few(unit, make, unit)
+        out[n - 16 :] = (make(stream.take(unit)) if few is None else few).reshape(-1)
+    return out
+
+
+def _made32(words: np.ndarray) -> np.ndarray:
+    u = to_singles(words)
+    _Transform32(u.size // 2)(u)
+    return u.reshape(-1, 16)
+
+
+def _made64(words: np.ndarray) -> np.ndarray:
+    u = to_doubles(words)
+    _transform64(u)
+    return u.reshape(-1, 16)
 
 
 def _in_blocks(stream: WordStream, n: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:

@@ -10,12 +10,14 @@ In the formulas `w` is a 32-bit word, `W` two words with the first on top, `f = 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tidu.arrays.generator import WordStream
+from tidu.arrays.pool import quiet
 
 __all__ = [
     "affine",
@@ -32,10 +34,13 @@ __all__ = [
     "random_integers",
     "randperm",
     "rounded",
+    "to_doubles",
+    "to_singles",
     "uniform",
 ]
 
 CHUNK = 1 << 14  # words handled at a time, so that a pass over them finds them in the cache; a multiple of 32
+FEW = 512  # numbers up to which many a sampler finds them made ahead
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits of the significand
 
 # Constants as 0-d arrays, which ufuncs take faster than Python's numbers.
@@ -59,7 +64,7 @@ def rounded(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """float64 or integer values in `dtype`; to half precision by way of float32, as PyTorch converts."""
     if dtype.itemsize == 2 and dtype.name in DIGITS:
         values = values.astype(np.float32)
-    with np.errstate(all="ignore"):
+    with quiet():
         return values.astype(dtype, copy=False)
 
 
@@ -69,7 +74,7 @@ def affine(x: np.ndarray, scale: float, shift: float) -> np.ndarray:
     `scale` and `shift` must be of x's precision.
     """
     exact_product = abs(math.frexp(scale)[0]) == 0.5  # a power of two
-    with np.errstate(all="ignore"):
+    with quiet():
         if exact_product or shift == 0:
             if scale != 1:
                 x = x * x.dtype.type(scale)
@@ -101,6 +106,8 @@ def _fma(x: np.ndarray, y: float, z: float) -> np.ndarray:
 def doubles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.ndarray:
     """`n` values of `d`: uniform float64 in [0, 1)."""
     if out is None:
+        if n <= FEW and (few := stream.few(2 * n, to_doubles, 2)) is not None:
+            return few.copy()
         out = np.empty(n)
     for i in range(0, n, CHUNK // 2):
         part = out[i : i + CHUNK // 2]
@@ -108,9 +115,9 @@ def doubles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
     return out
 
 
-def to_doubles(words: np.ndarray, out: np.ndarray) -> np.ndarray:
+def to_doubles(words: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The values `d` of successive pairs of words."""
-    np.multiply(words[::2] & _LOW_21, _ULP_21, out)
+    out = np.multiply(words[::2] & _LOW_21, _ULP_21, out)
     out += words[1::2] * _ULP_53
     return out
 
@@ -118,13 +125,22 @@ def to_doubles(words: np.ndarray, out: np.ndarray) -> np.ndarray:
 def singles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.ndarray:
     """`n` values of `f`: uniform float32 in [0, 1)."""
     if out is None:
+        if n <= FEW and (few := stream.few(n, to_singles)) is not None:
+            return few.copy()
         out = np.empty(n, np.float32)
     for i in range(0, n, CHUNK):
         part = out[i : i + CHUNK]
-        low = stream.take(part.size) & _LOW_24
-        part[...] = low.view(np.int32)  # NumPy converts signed words faster
-        np.multiply(part, _ULP_24, part)
+        to_singles(stream.take(part.size), part)
     return out
+
+
+def to_singles(words: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The values `f` of words."""
+    low = words & _LOW_24
+    if out is None:
+        out = np.empty(low.shape, np.float32)
+    out[...] = low.view(np.int32)  # NumPy converts signed words faster
+    return np.multiply(out, _ULP_24, out)
 
 
 def uniform(
@@ -142,16 +158,27 @@ def uniform(
     with stream.lock:
         x = doubles(stream, n) if dtype == np.float64 else singles(stream, n)
     unit = low == 0 and high == 1
+    lifts = dtype.itemsize == 2
     if not unit:
-        a, b = x.dtype.type(low), x.dtype.type(high)
-        x = affine(x, float(b - a), float(a))
+        scale, shift, lifts = _interval(low, high, x.dtype, dtype)
+        x = affine(x, scale, shift)
     if x.dtype != dtype:
         x = x.astype(dtype)
-    if not unit or dtype.itemsize == 2:
+    if lifts:
         lifted = x == dtype.type(high)
         if lifted.any():
             x[lifted] = dtype.type(low)
     return x.reshape(shape)
+
+
+@functools.lru_cache(256)
+def _interval(low: float, high: float, work: np.dtype, dtype: np.dtype) -> tuple[float, float, bool]:
+    """Scale and shift of the numbers in [low, high), and whether rounding lifts any to `high`."""
+    with np.errstate(all="ignore"):
+        a, b = work.type(low), work.type(high)
+        scale, shift = float(b - a), float(a)
+        last = affine(np.array([1 - np.finfo(work).epsneg], work), scale, shift).astype(dtype)
+        return scale, shift, not last[0] < dtype.type(high)
 
 
 # ------------------------------------------------------------------ integers
@@ -180,6 +207,10 @@ def random_integers(stream: WordStream, shape: Shape, dtype: np.dtype, low: int,
     Source: torch.randint, Tensor.random_(low, high).
     """
     n = math.prod(shape)
+    if n <= 48 and span < 1 << 28:
+        with stream.lock:
+            words = stream.take(n).tolist()
+        return rounded(np.array([w % span + low for w in words], np.int64), dtype).reshape(shape)
     out = np.empty(n, dtype)
     with stream.lock:
         for i in range(0, n, CHUNK):
@@ -225,16 +256,15 @@ def randperm(stream: WordStream, n: int) -> np.ndarray:
     if n < 2:
         return np.arange(n)
     with stream.lock:
-        if n < (2**32 - 1) // 20:
-            partner = _remainders(stream.take(n - 1), np.arange(n, 1, -1))
-        else:
-            partner = (_wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)).view(np.int64)
+        if n >= (2**32 - 1) // 20:
+            return _swapped((_wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)).view(np.int64))
+        words = stream.take(n - 1)
     if n > 300:
-        return _swapped(partner)
+        return _swapped(_remainders(words, np.arange(n, 1, -1)))
     order = list(range(n))
-    for i, z in enumerate(partner.tolist()):
-        if z:
-            order[i], order[i + z] = order[i + z], order[i]
+    for i, w in enumerate(words.tolist()):
+        j = i + w % (n - i)
+        order[i], order[j] = order[j], order[i]
     return np.array(order)
 
 
@@ -308,6 +338,9 @@ def bernoulli(stream: WordStream, p: np.ndarray) -> np.ndarray:
 def coin_flips(stream: WordStream, shape: Shape, p: float) -> np.ndarray:
     """True with probability p: d < p. Source: Tensor.bernoulli_(p), dropout."""
     n = math.prod(shape)
+    if n <= FEW:
+        with stream.lock:
+            return (doubles(stream, n) < p).reshape(shape)
     out = np.empty(n, np.bool_)
     bound = math.ceil(math.ldexp(p, 53))  # d < p compares the integers W mod 2**53 and this one ...
     top = np.uint32(bound >> 32)
