@@ -354,7 +354,9 @@ def _collect(
                 raise _unused(i)
             if materialize:
                 if not isinstance(t, Tensor):
-                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+                    raise RuntimeError(
+                        "materialize_grads cannot be used when the given input is a GradientEdge"
+                    )
                 g = t.new_zeros(tuple(t.shape), requires_grad=create_graph)  # type: ignore[attr-defined]
         result.append(g)
     return tuple(result)
@@ -419,5 +421,6 @@ def tensor_backward(
     Source: torch.Tensor.backward.
     """
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
 
 __all__ = ["backward", "grad", "state", "tensor_backward"]

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import dtypes
 from ..core import forward, levels
 from ..core.batch import Batched, wrap
 from ..core.dispatch import Special
@@ -252,12 +253,15 @@ def _pick(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
         _in_range(argnums, len(args))
         return args[argnums]
     if isinstance(argnums, tuple):
+        if not argnums:
+            raise RuntimeError("argnums must be non-empty")
         for a in argnums:
             if not isinstance(a, int):
-                raise RuntimeError(f"argnums must be int or tuple of ints, got: {argnums}")
+                raise RuntimeError(f"argnum must be int, got: {type(a)}")
             _in_range(a, len(args))
-        if len(set(argnums)) != len(argnums):
-            raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        from_the_left = tuple(a % len(args) for a in argnums)
+        if len(set(from_the_left)) != len(argnums):
+            raise RuntimeError(f"argnums elements must be unique, got {from_the_left}")
         return tuple(args[a] for a in argnums)
     raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
 
@@ -275,6 +279,18 @@ def _put(args: tuple[Any, ...], argnums: int | tuple[int, ...], values: Any) -> 
         for a, v in zip(argnums, values, strict=True):
             full[a] = v
     return tuple(full)
+
+
+def _beside(out: Any, call: str) -> tuple[Any, Any]:
+    """The output proper and the tensors beside it, of a function with has_aux=True."""
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise RuntimeError(
+            f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    for x in tree_flatten(out[1])[0]:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return out
 
 
 def _as_leaves(tree: Any) -> tuple[list[Any], Any]:
@@ -312,12 +328,7 @@ def grad_and_value(
             )
             aux = None
             if has_aux:
-                if not (isinstance(out, tuple) and len(out) == 2):
-                    raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
-                        "is True"
-                    )
-                out, aux = out
+                out, aux = _beside(out, "grad_and_value(f)(*args)")
             if not isinstance(out, Tensor):
                 raise RuntimeError(
                     f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}"
@@ -377,6 +388,10 @@ def _cut(x: Any) -> Any:
     return x.detach() if isinstance(x, Tensor) and x.requires_grad else x  # type: ignore[attr-defined]
 
 
+def _empty(call: str) -> RuntimeError:
+    return RuntimeError(f"{call}: Expected f to be a function that has non-empty output (got output = [])")
+
+
 def _short(spec: Any) -> str:
     """A structure as it would be written down, * for a tensor."""
     return str(tree_unflatten([_STAR] * spec.num_leaves, spec)) if not spec.is_leaf() else "*"
@@ -399,21 +414,24 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         ins, out = called(lambda ins: func(*tree_unflatten(ins, spec)), leaves, ())
         aux = None
         if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError(
-                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
-                )
-            out, aux = out
+            out, aux = _beside(out, "vjp(f, *primals)")
         outs, out_spec = tree_flatten(out)
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(
                     f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
                 )
+            if o.dtype.category < dtypes.FLOATING:
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{o.dtype}"
+                )
+        if not outs:
+            raise _empty("vjp(f, *primals)")
         around = outer and surrounded(outs, ins)
 
-    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        cots, cot_spec = tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        cots, cot_spec = tree_flatten(cotangents)
         if cot_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
@@ -421,12 +439,19 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 f"cotangents: {_short(cot_spec)}, primal output: {_short(out_spec)}"
             )
         for i, (o, c) in enumerate(zip(outs, cots, strict=True)):
+            if not isinstance(c, Tensor):
+                raise TypeError("gradients can be either Tensors or None, but got " + type(c).__name__)
             if tuple(o.shape) != tuple(c.shape):
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {c.shape} and output[{i}] has a shape of "
                     f"{o.shape}."
                 )
+        if isinstance(retain_graph, Tensor):
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        cots = [c if c.dtype is o.dtype else c.to(o.dtype) for o, c in zip(outs, cots, strict=True)]
         return tree_unflatten(pull(cots), spec)
+
+    vjp_fn.__qualname__ = "_vjp_with_argnums.<locals>.wrapper"  # as Python's errors name it
 
     def pull(cots: Sequence[Any]) -> list[Any]:
         with enable_grad():
@@ -468,7 +493,12 @@ def jvp(
             "tangents with "
             f"structure {t_spec}"
         )
+    if not p:
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
     for x, v in zip(p, t, strict=True):
+        for what, u in (("primal", x), ("tangent", v)):
+            if u.dtype.category < dtypes.FLOATING:
+                raise ValueError(f"Expected {what} to be floating point or complex, but got: {u.dtype}")
         if tuple(x.shape) != tuple(v.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
@@ -482,12 +512,7 @@ def jvp(
         out = func(*tree_unflatten(duals, spec))
         aux = None
         if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError(
-                    "jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is "
-                    "True"
-                )
-            out, aux = out
+            out, aux = _beside(out, "jvp(f, primals, tangents)")
             aux = tree_map(lambda a: _primal(a, level), aux)
         outs, out_spec = tree_flatten(out)
         for o in outs:
@@ -496,6 +521,8 @@ def jvp(
                     "jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type "
                     f"{type(o)}"
                 )
+        if not outs:
+            raise _empty("jvp(f, primals, tangents)")
         values = [_primal(o, level) for o in outs]
         moved = []
         for o in outs:
