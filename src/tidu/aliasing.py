@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from . import version
+from . import naming, version
 from .missing import explain_lack, missing_name
 
 _OURS = __package__ + "."
@@ -50,6 +50,7 @@ def install_as_torch() -> None:
         sys.meta_path.insert(0, TorchFinder())
     sys.modules["torch"] = tidu
     tidu.__name__ = "torch"  # packages compare it with what they imported
+    naming.announced[:] = [enter]
     mirror()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from types import FunctionType, ModuleType
@@ -35,6 +36,9 @@ def placed(namespace: dict[str, Any]) -> None:
                 fn.__module__, fn.__qualname__ = home, name
 
 
+announced: list[Callable[[ModuleType, str], None]] = []  # who wants to know of modules made here
+
+
 def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: Any) -> ModuleType:
     """The module `name` of a package for which PyTorch has a file and tidu needs none, importable as such.
 
@@ -53,9 +57,7 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
     vars(module).update(given, __all__=[n for n in given if n[0] != "_"])
     module.__doc__ = f"Source: torch{path.removeprefix(__package__)}."
     sys.modules[path] = module
-    if sys.modules.get("torch") is sys.modules[__package__]:
-        from .aliasing import enter
-
+    for enter in announced:
         enter(module, path)
     namespace.setdefault(name, module)  # a package may have a function of that name
     return module
