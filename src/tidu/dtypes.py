@@ -61,6 +61,8 @@ class dtype(metaclass=Shown):
 
     def to_complex(self) -> dtype:
         """The complex type whose parts have this one's precision."""
+        if self.category <= INTEGRAL:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.legacy}")
         return {float64: complex128, complex128: complex128}.get(self, complex64)
 
     def __repr__(self) -> str:
@@ -221,17 +223,19 @@ class finfo:
         self.max = float(info.max)
         self.min = float(info.min)
         self.tiny = self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
+        self.resolution = float(f"{info.resolution:.1g}")
         self.dtype = real.name
 
-    def __repr__(self) -> str:
-        def short(x: float) -> str:
-            return f"{x:g}"
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__ and other.dtype == self.dtype  # type: ignore[attr-defined]
 
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
         return (
-            f"finfo(resolution={short(self.resolution)}, min={short(self.min)}, max={short(self.max)}, "
-            f"eps={short(self.eps)}, smallest_normal={short(self.smallest_normal)}, "
-            f"tiny={short(self.tiny)}, dtype={self.dtype})"
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.tiny:g}, tiny={self.tiny:g}, dtype={self.dtype})"
         )
 
 
@@ -252,5 +256,7 @@ class iinfo:
         info = np.iinfo(type.np)
         self.bits, self.max, self.min, self.dtype = info.bits, int(info.max), int(info.min), type.name
 
+    __eq__, __hash__ = finfo.__eq__, finfo.__hash__
+
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -257,8 +257,8 @@ class ElementwiseOp(Op):
         return self
 
     def operator(self, args: tuple[Any, ...], out: Any = None) -> Any:
-        """The general call behind Python's operators."""
-        if isinstance(args[1], (Tensor, ndarray, np.generic, *Number)):
+        """The general call behind Python's operators. Beside an array it is NumPy's turn, whose types then hold."""
+        if isinstance(args[1], (Tensor, np.generic, *Number)):
             return self.general(args, out)
         return NotImplemented
 

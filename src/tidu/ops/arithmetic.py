@@ -405,7 +405,7 @@ lcm = binary("lcm", np.lcm, policy=refuse("bfc", "lcm_cpu", plain=False), number
 
 
 def _operator(op_name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A Python operator from a function of its own: NotImplemented for operands that are no numbers or arrays."""
+    """A Python operator from a function of its own: NotImplemented for operands that are no numbers or tensors."""
 
     def operator(self: Any, other: Any) -> Any:
         if isinstance(other, OPERANDS):
@@ -416,7 +416,7 @@ def _operator(op_name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     return operator
 
 
-OPERANDS = (Tensor, ndarray, np.generic, *Number)
+OPERANDS = (Tensor, np.generic, *Number)
 
 
 def _rdiv(self: Any, other: Any) -> Any:

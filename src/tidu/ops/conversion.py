@@ -200,7 +200,7 @@ def _to_format(x: Any, d: Dtype, copy: bool, memory_format: Any) -> Any:
         last = next((f for f in _LAST if in_format(a, f)), _CONTIGUOUS)
         if last.name == memory_format.name:
             return x
-    _warn_of_lost_parts(x.dtype, d)
+    warn_of_lost_parts(x.dtype, d)
     return _to_copy(x, d.np, memory_format)
 
 
@@ -263,11 +263,11 @@ def convert(x: Any, d: Dtype) -> Any:
     if have is d:
         return x
     if have.category == dtypes.COMPLEX:
-        _warn_of_lost_parts(have, d)
+        warn_of_lost_parts(have, d)
     return cast_op(x, d.np)
 
 
-def _warn_of_lost_parts(have: Dtype, d: Dtype) -> None:
+def warn_of_lost_parts(have: Dtype, d: Dtype) -> None:
     global _warned
     if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
         _warned = True

@@ -1,7 +1,8 @@
 """NumPy's functions on tensors: they become the ops of the same meaning, and gradients flow through.
 
-`np.sin(t)`, `array + t` come as ufuncs, `np.mean(t)` as array functions. What has no op here is computed on arrays,
-which a tensor that requires grad refuses to be taken for; a ufunc's result is then a tensor again, as with PyTorch.
+`np.sin(t)`, `array + t`, `t + array` come as ufuncs, in the types that NumPy computes in; `np.mean(t)` comes as an array
+function. What has no op here is computed on arrays, which a tensor that requires grad refuses to be taken for; a
+result is a tensor again where PyTorch's is.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.promote import Number
 from ..core.subclass import PUBLIC
 from ..core.tensor import Tensor, tensor_of
+from ..dtypes import bool_, from_numpy, uint8
 from .arithmetic import tensor_like
 from .export import numpy
 
@@ -38,12 +41,15 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) ->
     name = _RENAMED.get(ufunc.__name__, ufunc.__name__ if ufunc.__name__ in _SAME else "")
     if name and method == "__call__" and not kw:
         op = PUBLIC[name]
-        operands = [_operand(x) for x in inputs]
+        operands = [_operand(x) for x in _in_common(ufunc, inputs)]
         if (
             getattr(getattr(op, "op", None), "numbers", True) is False
         ):  # it takes tensors alone, a ufunc anything
             operands = [tensor_like(x, self) for x in operands]
-        return op(*operands)
+        result = op(*operands)
+        if result.dtype is bool_ and not isinstance(inputs[0], np.ndarray):  # an operator's, if it is
+            return result.to(uint8)
+        return result
     out = kw.get("out")
     if out is not None:
         kw["out"] = tuple(numpy(o) if isinstance(o, Tensor) else o for o in out)
@@ -56,6 +62,20 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) ->
     if isinstance(result, tuple):
         return tuple(_wrapped(r) for r in result)
     return _wrapped(result)
+
+
+def _in_common(ufunc: Any, inputs: Any) -> Any:
+    """The inputs in the types in which NumPy's loop takes them, where it has one; scalars are numbers without a type."""
+    inputs = [x.item() if isinstance(x, np.generic) else x for x in inputs]
+    types = [x.dtype.np if isinstance(x, Tensor) else getattr(x, "dtype", type(x)) for x in inputs]
+    try:
+        loop = ufunc.resolve_dtypes((*[int if t is bool else t for t in types], *[None] * ufunc.nout))
+    except TypeError:
+        return inputs
+    return [
+        x if d == t or isinstance(x, Number) else x.to(from_numpy(d)) if isinstance(x, Tensor) else np.asarray(x, d)
+        for x, d, t in zip(inputs, loop, types, strict=False)
+    ]
 
 
 def _operand(x: Any) -> Any:
@@ -109,25 +129,34 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argmax": _reduction("argmax"), "argmin": _reduction("argmin"), "max": _reduction("amax"),
     "mean": _reduction("mean"), "min": _reduction("amin"), "nansum": _reduction("nansum"), "prod": _reduction("prod"),
     "std": _deviation("std"), "sum": _reduction("sum"), "var": _deviation("var"),
-    "clip": lambda a, a_min=None, a_max=None: PUBLIC["clamp"](_operand(a), a_min, a_max),
+    "clip": lambda a, a_min=None, a_max=None, min=None, max=None: PUBLIC["clamp"](
+        _operand(a), min if a_min is None else a_min, max if a_max is None else a_max
+    ),
+    "argsort": lambda a, axis=-1, **kw: PUBLIC["argsort"](a, axis),
+    "cumprod": lambda a, axis=None: PUBLIC["cumprod"](*((a.ravel(), 0) if axis is None else (a, axis))),
+    "cumsum": lambda a, axis=None: PUBLIC["cumsum"](*((a.ravel(), 0) if axis is None else (a, axis))),
     "ndim": lambda a: a.ndim,
-    "shape": lambda a: tuple(a.shape),
+    "nonzero": lambda a: a.nonzero(),
+    "reshape": lambda a, shape: a.reshape(shape),
+    "shape": lambda a: a.shape,
     "size": lambda a, axis=None: a.numel() if axis is None else a.shape[axis],
+    "squeeze": lambda a, axis=None: a.squeeze() if axis is None else a.squeeze(axis),
+    "swapaxes": lambda a, axis1, axis2: a.transpose(axis1, axis2),
+    "transpose": lambda a, axes=None: a.permute(tuple(range(a.ndim))[::-1] if axes is None else axes),
 }  # fmt: skip
 # Those that give arrays with PyTorch, and tensors here where a gradient would be lost.
 _RECORDED: dict[str, Callable[..., Any]] = {
     "concatenate": _joined("cat"), "stack": _joined("stack"),
-    "cumprod": lambda a, axis: PUBLIC["cumprod"](a, axis),
-    "cumsum": lambda a, axis: PUBLIC["cumsum"](a, axis),
     "dot": lambda a, b: PUBLIC["matmul"](_operand(a), _operand(b)),
     "outer": lambda a, b: PUBLIC["outer"](_operand(a), _operand(b)),
-    "reshape": lambda a, shape: a.reshape(shape),
-    "squeeze": lambda a, axis=None: a.squeeze() if axis is None else a.squeeze(axis),
-    "swapaxes": lambda a, axis1, axis2: a.transpose(axis1, axis2),
     "trace": lambda a: PUBLIC["trace"](a),
-    "transpose": lambda a, axes=None: a.permute(tuple(range(a.ndim))[::-1] if axes is None else axes),
     "where": lambda condition, x, y: PUBLIC["where"](_operand(condition), _operand(x), _operand(y)),
 }  # fmt: skip
+# Those of whose results NumPy makes again what came in, but for the parts at these places.
+_AGAIN: dict[str, tuple[int, ...]] = dict.fromkeys(
+    "apply_along_axis around array_split choose cholesky compress delete dsplit fix hsplit insert inv linspace pinv "
+    "ptp qr real repeat round searchsorted solve split take tensorinv tensorsolve vsplit".split(), ()
+) | {"eig": (0,), "eigh": (0,), "lstsq": (2, 3), "svd": (1,)}  # fmt: skip
 
 
 def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -137,7 +166,14 @@ def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) ->
         op = _RECORDED[name]
     if op is not None and getattr(np, name, None) is func:
         return op(*args, **kwargs)
-    return func(*_as_arrays(args), **_as_arrays(kwargs))
+    result = func(*_as_arrays(args), **_as_arrays(kwargs))
+    kept = _AGAIN.get(name)
+    if kept is None:
+        return result
+    if not isinstance(result, (tuple, list)):
+        return _wrapped(result)
+    parts = [r if i in kept else _wrapped(r) for i, r in enumerate(result)]
+    return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
 
 
 def _any_grad(x: Any) -> bool:

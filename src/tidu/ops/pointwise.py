@@ -65,7 +65,7 @@ logaddexp2 = binary(
 
 def _sigmoid_kernel(a: Any) -> Any:
     """On a small array without a detour."""
-    if a.size > BIG or a.ndim == 0 or a.dtype.itemsize == 2:
+    if a.size > BIG or a.ndim == 0 or a.dtype.char in "eEFD":
         return _sigmoid(a)
     r = np.negative(a)
     np.exp(r, r)

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.elementwise import F32, F64, binary, elementwise, kind_of, unary
 from ..core.inplace import inplace
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor
 from ..dtypes import BOOL, COMPLEX, FLOATING, complex128, dtype, float64
 from ._describe import describe
 from ._half import widened
@@ -24,13 +24,20 @@ INPLACE = "reciprocal sqrt rsqrt"
 
 @widened
 def _rsqrt(a: Any) -> Any:
-    return np.asarray(np.reciprocal(np.sqrt(a)))
+    return _reciprocal(np.sqrt(a))
+
+
+def _reciprocal(a: Any) -> Any:
+    """1 / a: of complex numbers by division, whose zeros have the signs and 1 / 0 the parts that PyTorch's have."""
+    if a.dtype.kind != "c":
+        return np.asarray(np.reciprocal(a))
+    return np.asarray(np.divide(1, a, dtype=a.dtype))
 
 
 # g / (2 * out) and not g * (0.5 / out): PyTorch's numbers to the last bit.
 sqrt = unary("sqrt", np.sqrt, lambda g, out: g / (2 * out), policy=FLOATS)
 rsqrt = unary("rsqrt", _rsqrt, lambda g, out: -0.5 * g * (out * out * out), policy=FLOATS)
-reciprocal = unary("reciprocal", np.reciprocal, lambda g, out: -g * (out * out), policy=FLOATS)
+reciprocal = unary("reciprocal", _reciprocal, lambda g, out: -g * (out * out), policy=FLOATS)
 
 
 def _integer_power(base: Any, exponent: Any) -> Any:
@@ -43,7 +50,33 @@ def _integer_power(base: Any, exponent: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    return _integer_power(base, exponent) if base.dtype.kind == "i" else np.power(base, exponent)
+    kind = base.dtype.kind
+    return (_integer_power if kind == "i" else _complex_power if kind == "c" else np.power)(base, exponent)
+
+
+def _complex_power(base: Any, exponent: Any) -> Any:
+    """exp(exponent * log(base)), also where NumPy multiplies instead or knows that the base is 0."""
+    power = np.asarray(np.power(base, exponent))
+    plain = (base == 0) | ((exponent.imag == 0) & (exponent.real == np.rint(exponent.real)))
+    if np.any(plain):
+        base, exponent, plain = np.broadcast_arrays(base, exponent, plain)
+        power[plain] = np.exp(exponent[plain] * np.log(base[plain]))
+    return power
+
+
+def _complex_multiple(base: Any, exponent: int) -> Any:
+    """base * base or base * base * base, in the order and with the roundings of a product of two at a time."""
+    power = np.asarray(np.power(base, exponent))
+    zero = base == 0
+    if zero.any():
+        power[zero] = base[zero] * (base[zero] if exponent == 2 else base[zero] * base[zero])
+    return power
+
+
+_COMPLEX: dict[Any, Any] = {
+    0: np.ones_like, 1: np.copy, 0.5: np.sqrt, -0.5: _rsqrt, -1: _reciprocal, 2: lambda a: _complex_multiple(a, 2),
+    3: lambda a: _complex_multiple(a, 3), -2: lambda a: _reciprocal(_complex_multiple(a, 2)),
+}  # fmt: skip
 
 
 _SPECIAL: dict[Any, Any] = {
@@ -62,6 +95,10 @@ def _power_of_number(input: Any, exponent: Any) -> Any:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
     elif kind in "fV" and exponent in _SPECIAL and not (exponent == -0.5 and input.dtype == np.float16):
         return np.asarray(_SPECIAL[exponent](input))
+    elif kind == "c":
+        if exponent in _COMPLEX:
+            return np.asarray(_COMPLEX[exponent](input))
+        return _complex_power(input, _number(exponent, input.dtype))
     return np.asarray(np.power(input, _number(exponent, input.dtype)))
 
 
@@ -121,7 +158,7 @@ _pow_number = hot(elementwise("pow.number", _power_of_number, {"input": _base_ru
 _pow_base = hot(
     elementwise(
         "pow.base",
-        lambda input, base: _power(_number(base, input.dtype), input),
+        lambda input, base: np.ones_like(input) if base == 1 else _power(_number(base, input.dtype), input),
         {"input": _number_base_rule},
         policy=NO_BOOL,
         node="PowBackward2",
@@ -242,7 +279,7 @@ def _operator_pow(self: Any, other: Any, modulo: Any = None) -> Any:
 def _operator_rpow(self: Any, other: Any) -> Any:
     if not isinstance(other, OPERANDS):
         return NotImplemented
-    return pow(tensor_of(other) if isinstance(other, np.ndarray) else other, self)
+    return pow(other, self)
 
 
 def _operator_ipow(self: Any, other: Any) -> Any:
