@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -49,7 +48,8 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
         more: what it has besides.
     """
     path = f"{namespace['__name__']}.{name}"
-    module = module_from_spec(ModuleSpec(path, None))
+    module = ModuleType(path)
+    module.__spec__ = ModuleSpec(path, None)
     given = {n: namespace[n] for n in names.split()} | more
     for value in given.values():
         if isinstance(value, (FunctionType, type)):

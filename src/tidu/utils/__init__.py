@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-_MODULES = frozenset(
-    "_foreach_utils _pytree benchmark checkpoint data deterministic dlpack hooks model_zoo tensorboard".split()
-)
+from ..naming import submodule as _submodule
+from ..unbuilt import unbuilt_names as _unbuilt_names
+
+_MODULES = frozenset("_pytree benchmark checkpoint data dlpack hooks tensorboard".split())
 
 
 def __getattr__(name: str) -> _Any:
@@ -56,5 +57,38 @@ def set_module(obj: _Any, mod: str) -> None:
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod
 
+
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: list[list[_Any]], with_indices: bool = False
+) -> dict[tuple[_Any, _Any], tuple[list[list[_Any]], list[int]]]:
+    """Lists of tensors that belong together, one group for each device and dtype of the first list."""
+    groups: dict[tuple[_Any, _Any], tuple[list[list[_Any]], list[int]]] = {}
+    for i, first in enumerate(tensorlistlist[0]):
+        lists, indices = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))
+        for into, tensors in zip(lists, tensorlistlist):
+            if tensors:
+                into.append(tensors[i])
+        if with_indices:
+            indices.append(i)
+    return groups
+
+
+def _load_url(*args: _Any, **kwargs: _Any) -> _Any:
+    """torch.hub.load_state_dict_from_url, by its old name. Source: torch.utils.model_zoo.load_url."""
+    from ..hub import load_state_dict_from_url
+
+    return load_state_dict_from_url(*args, **kwargs)
+
+
+_submodule(globals(), "_foreach_utils", "_group_tensors_by_device_and_dtype")
+_submodule(globals(), "deterministic", fill_uninitialized_memory=True)
+_submodule(globals(), "model_zoo", load_url=_load_url)
+_submodule(
+    globals(), "cpp_extension", CUDA_HOME=None, ROCM_HOME=None,
+    **_unbuilt_names(
+        "torch.utils.cpp_extension", "BuildExtension CUDAExtension CppExtension include_paths load load_inline",
+        "PyTorch's C++ library",
+    ),
+)  # fmt: skip
 
 __all__ = ["set_module", "swap_tensors"]
