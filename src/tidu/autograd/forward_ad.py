@@ -92,6 +92,10 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
             "supported."
         )
+    if isinstance(tangent, Dual) and tangent.level == _state.level:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
+        )
     forward.check_sizes(tensor, tangent)
     if not _state.enabled:
         return tensor.view_as(tensor)

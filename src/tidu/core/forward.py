@@ -16,7 +16,7 @@ from .. import dtypes
 from ..shapes import Size
 from .broadcast import cast, expand_to
 from .dispatch import Special
-from .levels import alive
+from .levels import alive, by_hand
 from .modes import state
 from .op import Op, Reader
 from .parameters import names_of
@@ -61,8 +61,23 @@ class Dual(Special):
         return self.primal.grad_fn
 
     @property
+    def grad(self) -> Any:
+        return self.primal.grad
+
+    @grad.setter
+    def grad(self, g: Any) -> None:
+        self.primal.grad = g
+
+    @property
     def _base(self) -> Any:
         return self.primal._base
+
+    def _is_view(self) -> bool:
+        return self.primal._is_view()
+
+    def requires_grad_(self, on: bool = True) -> Any:
+        self.primal.requires_grad_(on)  # type: ignore[attr-defined]
+        return self
 
     @property
     def _version(self) -> int:
@@ -100,6 +115,8 @@ class Dual(Special):
         primals, tangents = split(op, args, level)
         out = op.call(*primals)
         if not op.differentiable or not alive(level) or level == state.forward_off:
+            return out
+        if state.inference and by_hand(level):
             return out
         return attach(op, out, push(op, primals, tangents, out), level)
 
@@ -142,7 +159,7 @@ for _name in (
     "__array__ __bool__ __complex__ __float__ __index__ __int__ __len__ data_ptr dim element_size is_complex "
     "is_contiguous "
     "is_floating_point is_signed item ndimension nelement numel numpy size storage_offset stride tolist retain_grad "
-    "register_hook requires_grad_"
+    "register_hook"
 ).split():
     setattr(Dual, _name, _on_primal(_name))
 
@@ -363,6 +380,8 @@ def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: 
     """Forward mode from the reverse rule: the vjp is linear in the cotangent, so its transpose is the jvp."""
     outs = out if isinstance(out, tuple) else (out,)
     kept = [k for k, o in enumerate(outs) if k not in op.nondiff and o.dtype.category >= dtypes.FLOATING]
+    if not kept:
+        return None
     places: list[Any] = []  # of what moves, among the arguments: a position, and one in a list
     moving: list[Any] = []
     for i, t in zip(op.positions, tangents, strict=True):
