@@ -5,8 +5,16 @@ import math
 import pytest
 
 import tidu as torch
+from tidu.arrays import attention, native
 
 F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True, params=["natively", "by NumPy"])
+def route(request, monkeypatch):
+    if request.param == "natively" and native.kernel("attention") is None:
+        pytest.skip("llvmlite is not installed")
+    monkeypatch.setattr(attention, "_NATIVE", 0 if request.param == "natively" else 1 << 62)
 
 
 def _plain(q, k, v, mask):
@@ -93,3 +101,28 @@ def test_the_bits_do_not_change_from_run_to_run():
     first = run()
     for _ in range(3):
         assert all(torch.equal(a, b) for a, b in zip(run(), first, strict=True))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(
+    "shape",
+    [(2, 3, 64, 64, 16), (1, 2, 37, 53, 7), (2, 2, 100, 40, 33), (1, 1, 5, 3, 1), (9, 4, 70, 300, 64)],
+)
+def test_sizes(shape, causal):
+    torch.manual_seed(1)
+    batch, heads, length, others, width = shape
+    q = torch.randn(batch, length, heads, width).transpose(1, 2)
+    k, v = (
+        torch.randn(batch, heads, width, others).mT,
+        torch.randn(batch, others, heads, width).transpose(1, 2),
+    )
+    leaves = [t.clone().requires_grad_() for t in (q, k, v)]
+    wide = [t.double().requires_grad_() for t in (q, k, v)]
+    seen = torch.ones(length, others, dtype=torch.bool)
+    fused = F.scaled_dot_product_attention(*leaves, is_causal=causal)
+    plain = _plain(*wide, seen.tril() if causal else seen)
+    torch.testing.assert_close(fused.double(), plain, rtol=1e-5, atol=1e-5)
+    g = torch.randn(batch, length, heads, width).transpose(1, 2)
+    got, want = torch.autograd.grad(fused, leaves, g), torch.autograd.grad(plain, wide, g.double())
+    for mine, theirs in zip(got, want, strict=True):
+        torch.testing.assert_close(mine.double(), theirs, rtol=1e-5, atol=2e-5)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tidu.arrays.native import address, kernel
 from tidu.arrays.rows import row_sum
 from tidu.arrays.threads import BLOCK, exponential, get_num_threads, one_blas_thread, parallel, quiet
 
@@ -50,7 +51,7 @@ class Mask:
     """
 
     def __init__(self, mask: Array, dtype: Any) -> None:
-        mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+        self.mask = mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
         self.bits = self.added = None
         if mask.dtype.kind == "b":
             self.bits = _bits(mask, dtype)
@@ -62,6 +63,63 @@ class Mask:
             self.added = np.where(hidden, dtype.type(0), self.added)
             if not self.added.any():
                 self.added = None
+
+    def numbers(self, shape: tuple[int, ...]) -> Array:
+        """What is added to the scores, float32, minus infinity for those that do not count."""
+        mask = self.mask
+        if mask.dtype.kind == "b":
+            mask = np.where(mask, np.float32(0), np.float32(-np.inf))
+        return np.broadcast_to(_rows(mask.astype(np.float32, copy=False)), shape)
+
+
+# What the native loops are for: so many multiplications in a product over all heads, heads of so many keys and numbers.
+# The threads share from so many on.
+_NATIVE, _NATIVE_KEYS, _NATIVE_WIDTH, _NATIVE_SHARED = 1 << 18, 512, 128, 1 << 20
+
+
+def _natively(
+    name: str, arrays: list[Array], keys: int, causal: bool, mask: Mask | None, scale: float, scratch: int
+) -> bool:
+    """Run a kernel of native_attention.py; False where there is none."""
+    batch, heads, length, width = arrays[0].shape
+    function = kernel(name)
+    if function is None:
+        return False
+    arrays.append(arrays[0] if mask is None else mask.numbers((batch, heads, length, keys)))
+    table = np.array(
+        [
+            *map(address, arrays),
+            *[s // a.itemsize for a in arrays for s in a.strides[:3]],
+            heads, length, keys, width, causal, mask is not None,
+        ],
+        np.int64,
+    )  # fmt: skip
+    where, count = address(table), batch * heads
+    work = count * length * width * keys
+    pieces = min(count, 2 * get_num_threads()) if work >= _NATIVE_SHARED else 1
+    step = -(-count // pieces)
+
+    def run(i: int) -> None:
+        space = np.empty(scratch, np.float32)
+        function(where, i * step, min(count, (i + 1) * step), address(space), scale)
+
+    parallel(run, -(-count // step))
+    return True
+
+
+def _suits(q: Array, k: Array) -> bool:
+    others, width = k.shape[2:]
+    return (
+        q.dtype.char == "f"
+        and others <= _NATIVE_KEYS
+        and width <= _NATIVE_WIDTH
+        and q.size * others >= _NATIVE
+    )
+
+
+def _rows(x: Array) -> Array:
+    """With contiguous rows."""
+    return x if x.strides[3] == x.itemsize or x.shape[3] == 1 else np.ascontiguousarray(x)
 
 
 @functools.lru_cache(16)
@@ -190,6 +248,11 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
         out[...] = 0
         lse[...] = -np.inf
         return lse
+    if _suits(q, k) and out.strides[3] == 4:
+        padded = -(-others // 16) * 16
+        space = padded * (q.shape[3] + 32) + 64
+        if _natively("attention", [*map(_rows, (q, k, v)), out, lse], others, causal, mask, scale, space):
+            return lse
     tiles = _tiles(q, k, causal, mask)
     exp, unit = exponential(dtype)
 
@@ -242,6 +305,12 @@ def backward(
         for a in (gq, gk, gv):
             a[...] = 0
         return gq, gk, gv
+    if _suits(q, k):
+        padded = -(-others // 16) * 16
+        space = padded * 2 * (q.shape[3] + 32)
+        arrays = [*map(_rows, (g, q, k, v, out)), np.ascontiguousarray(lse), gq, gk, gv]
+        if _natively("attention_backward", arrays, others, causal, mask, scale, space):
+            return gq, gk, gv
     tiles = _tiles(q, k, causal, mask)
     exp, unit = exponential(dtype)
     if mask is not None:

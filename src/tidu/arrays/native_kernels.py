@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
+from tidu.arrays.native_attention import ATTENTION
 from tidu.arrays.native_functions import exp, log, sigmoid
 from tidu.arrays.native_lines import LINES
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
@@ -262,6 +263,7 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "silu_backward": ("pppn", _map(_silu_backward)),
     "gelu": ("ppn", _map(lambda x: x * _phi(x))),
     "gelu_backward": ("pppn", _map(_gelu_backward)),
+    **ATTENTION,
     **LINES,
     **RECURRENT,
 }

@@ -36,6 +36,7 @@ class Compiler:
         self.machine = target.create_target_machine(
             cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=3
         )
+        self.wide = bool(binding.get_host_cpu_features().get("avx512f"))
         self.engines: list[Any] = []  # they own the code
 
     def compile(self, name: str, signature: str, build: Callable[[Loops], None]) -> Callable[..., None]:
@@ -47,7 +48,9 @@ class Compiler:
         types = {"p": single.as_pointer(), "n": whole, "f": single}
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), [types[c] for c in signature]), name)
         builder = ir.IRBuilder(function.append_basic_block("entry"))
-        build(Loops(ir, module, builder, function.args))
+        loops = Loops(ir, module, builder, function.args)
+        loops.wide = self.wide
+        build(loops)
         builder.ret_void()
         parsed = self.binding.parse_assembly(str(module))
         parsed.verify()
@@ -127,6 +130,8 @@ class Value:
 class Loops:
     """Writes loops over vectors of floats into a function."""
 
+    wide = False  # whether a vector is one register
+
     def __init__(self, ir: Any, module: Any, builder: Any, arguments: Sequence[Any]) -> None:
         self.ir, self.module, self.builder, self.arguments = ir, module, builder, arguments
         self.single, self.int = ir.FloatType(), ir.IntType(64)
@@ -140,6 +145,9 @@ class Loops:
     def integers(self, x: int) -> Any:
         """A vector of int32, the same in all lanes."""
         return self.ir.Constant(self.ints, [x] * WIDTH)
+
+    def whole(self, x: int) -> Any:
+        return self.ir.Constant(self.int, x)
 
     def spread(self, x: Any) -> Value:
         """A vector with this scalar or number in all lanes."""
