@@ -394,9 +394,21 @@ def test_recorded_in_place_arithmetic() -> None:
 
 
 def test_aliases() -> None:
-    assert torch.multiply is torch.mul and torch.absolute is torch.abs and torch.arctan2 is torch.atan2
-    assert torch.greater is torch.gt and torch.fix is torch.trunc and torch.clip is torch.clamp
-    assert torch.special.expit is torch.sigmoid and torch.special.psi is torch.digamma
+    x = torch.tensor([1.5, -2.5])
+    for alias, name in (
+        ("multiply", "mul"),
+        ("absolute", "abs"),
+        ("arctan2", "atan2"),
+        ("greater", "gt"),
+        ("fix", "trunc"),
+    ):
+        given = (x,) if name in ("abs", "trunc") else (x, x.flip(0))
+        assert torch.equal(getattr(torch, alias)(*given), getattr(torch, name)(*given))
+        with pytest.raises(TypeError, match=alias):
+            getattr(torch, alias)("a")
+    assert torch.equal(torch.special.expit(x), torch.sigmoid(x)) and torch.equal(
+        torch.special.psi(x), torch.digamma(x)
+    )
 
 
 def test_frexp_is_a_named_tuple() -> None:

@@ -109,8 +109,8 @@ def _install(family: ModuleType) -> None:
     for name in getattr(family, "INPLACE", "").split():
         fn = inplace(getattr(family, name).op, name + "_")
         fn.__module__, fn.__qualname__ = __package__, fn.__name__  # where pickle finds it
-        setattr(Tensor, name + "_", fn)
-        FACE.setdefault(name + "_", fn)
+        setattr(Tensor, name + "_", guarded(fn, name + "_", method=True))
+        FACE.setdefault(name + "_", guarded(fn, name + "_"))
     for name, fn in getattr(family, "OPERATORS", {}).items():
         setattr(Tensor, name, fn)
     PUBLIC.update(FACE)

@@ -213,9 +213,10 @@ def _install() -> None:
     seen: set[Any] = set()
 
     def change(fn: Any, rule: Any) -> None:
-        if isinstance(fn, FunctionType) and fn not in seen:
-            seen.add(fn)
-            _Casting(fn, rule)
+        for f in (fn, *getattr(fn, "copies", ())):
+            if isinstance(f, FunctionType) and f not in seen:
+                seen.add(f)
+                _Casting(f, rule)
 
     for paths, rule in ((_LOWER, _lower), (_FLOAT32, _single), (_WIDEST, _widest)):
         for path in paths.split():

@@ -133,6 +133,8 @@ class ElementwiseOp(Op):
 
     def general(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for mixed dtypes: at once for a combination of types that was met before."""
+        if len(args) > len(self.params):
+            raise TypeError(f"{self.public}() takes 1 positional argument but {len(args)} were given")
         d = self.known_dtype(args) if out is None else None
         if d is None:
             return self.unusual(args, out)
@@ -406,12 +408,12 @@ def unary(
     def call(input: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
         try:
             if more:
-                raise TypeError(f"{op.public}() takes 1 positional argument but {1 + len(more)} were given")
+                raise AttributeError
             a = input._a
         except AttributeError:
             if input.__class__ is ndarray and plain and (input.dtype is F32 or input.dtype is F64):
                 return ufunc(input) if input.size <= BIG else big(input)  # a rule running for numbers
-            return general((input,), out)
+            return general((input, *more), out)
         dt = a.dtype
         if (dt is not F32 and dt is not F64) or out is not None or not plain:
             if out is not None or dt.kind not in direct:
@@ -492,7 +494,7 @@ def binary(
     big = _big(ufunc)
 
     def make(general: Callable[..., Any]) -> Callable[..., Any]:
-        def call(input: Any, other: Any, *, out: Any = None) -> Any:
+        def call(input: Any, other: Any = REQUIRED, *, out: Any = None) -> Any:
             try:
                 a = input._a
                 dt = a.dtype

@@ -20,7 +20,7 @@ from .errors import explain
 from .hooks import move_captures
 from .modes import CAREFUL, state
 from .node import Node, next_seq
-from .op import REGISTRY, Op
+from .op import REGISTRY, REQUIRED, Op
 from .promote import result_type, scalar_of
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
 from .views import DEFAULT, geometry, live_node, pointer, storage_of, view_error, window
@@ -60,7 +60,9 @@ def _of_method(error: TypeError, name: str) -> TypeError:
 def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
     """Unrecorded and of a real floating type: at once. Anything else is for `general`."""
 
-    def call(input: Any) -> Any:
+    def call(input: Any, *more: Any) -> Any:
+        if more:
+            return general(input, *more)
         try:
             a = input._a
         except AttributeError:
@@ -80,7 +82,9 @@ def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any
 def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
     numbers = op.numbers  # type: ignore[attr-defined]
 
-    def call(input: Any, other: Any) -> Any:
+    def call(input: Any, other: Any = REQUIRED, *more: Any) -> Any:
+        if more or other is REQUIRED:
+            return general(input, *(other,) * (other is not REQUIRED), *more)
         try:
             a = input._a
             kind = other.__class__

@@ -10,17 +10,20 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.parameters import missing
+from ..core.modes import state
+from ..core.parameters import REQUIRED, missing
 from ..core.subclass import FACES, newly_overridden
 from ..core.tensor import Tensor
-from ..dtypes import dtype
+from ..devices import device
+from ..dtypes import INTEGRAL, dtype
 from ._make import word
-from ._older import older
-from ._signatures import METHODS, QUICK, SIGNATURES
+from ._older import OLDER, older
+from ._signatures import ATEN, METHODS, NUMBERS, QUICK, SIGNATURES, WRITES
 
 NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
@@ -31,6 +34,7 @@ class Parameter(NamedTuple):
     required: bool
     by_name: bool  # only
     none: bool  # whether None may be given
+    single: bool  # whether, for several ints, one may be given
 
 
 def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable[..., Any]:
@@ -38,26 +42,39 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     forms = getattr(fn, "forms", None)
     if forms is not None:
         return forms[method]  # type: ignore[no-any-return]
-    if name not in SIGNATURES:
+    if signatures(name, method) is None:
         name = getattr(fn, "__name__", "")  # an alias is the function that it stands for
-    if name not in SIGNATURES or name in QUICK or not hasattr(fn, "__code__"):
+    if signatures(name, method) is None or not isinstance(fn, FunctionType):
         return fn
-    known = _guarded.get((fn, method))
+    known = _guarded.get((fn, name, method))
     if known is not None:
         return known
+    if name in QUICK:
+        return fn
+    free = fn.__code__.co_freevars
+    if "general" in free and "self" not in free:
+        call = _behind(fn, name, method)
+    else:
+        call = _around(fn, name, method)
+    call.__module__ = __package__.partition(".")[0]  # where pickle finds it
+    _guarded[fn, name, method] = call
+    return call
 
+
+def _around(fn: Callable[..., Any], name: str, method: bool) -> Callable[..., Any]:
     @functools.wraps(fn)
     def call(*args: Any, **kw: Any) -> Any:
         if kw:
-            kw = renamed(name, kw)
+            kw = renamed(name, method, kw)
         try:
             return fn(*args, **kw)
-        except (TypeError, AttributeError, ValueError):
-            if FACES.refresh is None and newly_overridden((*args, *kw.values())):
+        except Exception as error:
+            ours = isinstance(error, (TypeError, AttributeError, ValueError))
+            if ours and FACES.refresh is None and newly_overridden((*args, *kw.values())):
                 return call(*args, **kw)
-            better = refusal(name, method, args, kw)
+            better = wrong(name, method, args, kw)
             if better is None:
-                if any(
+                if ours and any(
                     isinstance(v, np.generic) for v in (*args, *kw.values())
                 ):  # NumPy's numbers are as good
                     return fn(*map(_plain, args), **{k: _plain(v) for k, v in kw.items()})
@@ -67,8 +84,49 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
                 return again
             raise better from None
 
-    call.__module__ = __package__.partition(".")[0]  # where pickle finds it
-    _guarded[fn, method] = call
+    return call
+
+
+def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
+    """The same function, but for what it leaves to `general`: that is looked at again where it fails."""
+    general = fn.__closure__[fn.__code__.co_freevars.index("general")].cell_contents
+    ops = hasattr(general, "__self__")  # an op's takes the arguments as a tuple, and out=
+
+    def looked(*args: Any, **kw: Any) -> Any:
+        try:
+            return general(*args, **kw)
+        except Exception:
+            if ops:
+                args, out = args[0], kw.get("out", args[1] if len(args) > 1 else None)
+                args = args[: next((i for i, v in enumerate(args) if v is REQUIRED), len(args))]
+                kw = {} if out is None else {"out": out}
+            better = wrong(name, method, args, kw)
+            if better is None:
+                raise
+            raise better from None
+
+    def bound(args: Any, kw: Any) -> Any:
+        if any([v.__class__ is not int for v in kw.values()]):
+            better = wrong(name, method, args, kw)
+            if better is not None:
+                raise better
+        try:
+            return general.__self__.bind(args, dict(kw))
+        except TypeError:
+            better = wrong(name, method, args, kw)
+            if better is None:
+                raise
+            raise better from None
+
+    ours = {"general": looked, "bind": bound}
+    cells = [
+        CellType(ours[free]) if free in ours else cell
+        for free, cell in zip(fn.__code__.co_freevars, fn.__closure__, strict=True)
+    ]
+    call = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
+    call.__kwdefaults__ = fn.__kwdefaults__
+    functools.update_wrapper(call, fn)
+    fn.copies = [*getattr(fn, "copies", ()), call]  # who changes one changes all
     return call
 
 
@@ -76,7 +134,7 @@ def _plain(v: Any) -> Any:
     return v.item() if isinstance(v, np.generic) else v
 
 
-_guarded: dict[tuple[Callable[..., Any], bool], Callable[..., Any]] = {}
+_guarded: dict[tuple[Callable[..., Any], str, bool], Callable[..., Any]] = {}
 
 
 def quick(fn: Callable[..., Any], name: str, plain: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -99,33 +157,64 @@ def quick(fn: Callable[..., Any], name: str, plain: Callable[[Any], Any]) -> Cal
     return function
 
 
-def renamed(name: str, kw: dict[str, Any]) -> dict[str, Any]:
+def renamed(name: str, method: bool, kw: dict[str, Any]) -> dict[str, Any]:
     """Keywords by PyTorch's names: axis is dim, unless the function has an axis."""
     if NUMPY.keys().isdisjoint(kw):
         return kw
-    own = {p.name for s in SIGNATURES[name] for p in parsed(s)}
+    own = {p.name for s in signatures(name, method) or () for p in parsed(s)}
     return {k if k in own else NUMPY.get(k, k): v for k, v in kw.items()}
 
 
-def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> TypeError | None:
+def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:
+    """What PyTorch says of a failed call before it looks at values; None where the values are wrong."""
+    better = refusal(name, method, args, kw)
+    if better is None and state.grad:
+        out = kw.get("out")
+        if out is not None and name not in WRITES:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+            given = [v for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))]
+            if any([isinstance(v, Tensor) and v.requires_grad for v in (*given, *outs, *kw.values())]):
+                return RuntimeError(
+                    f"{'aten::' * (name in ATEN)}{name}(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the arguments requires grad."
+                )
+    return better
+
+
+def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:
     """The error that PyTorch raises for such arguments; None if they fit a signature."""
-    shown = signatures(name, method)
+    shown = signatures(name, method) or ("",)
     if method:
         args = args[1:]
-    problems = [problem(name, parsed(s), args, kw) for s in shown]
+        if shown == ("",) and (args or kw):
+            what = "keyword arguments" if kw else f"arguments ({len(args)} given)"
+            return TypeError(f"TensorBase.{name}() takes no {what}")
+    numbers = name in NUMBERS
+    problems = [problem(name, parsed(s), args, kw, numbers) for s in shown]
     if not all(problems):
-        return None
-    if len(shown) == 1:
+        big = [v for v in (*args, *kw.values()) if v.__class__ is int and not -(2**63) <= v < 2**63]
+        kinds = {p.kind for p in parsed(shown[problems.index("")])}
+        return ValueError("Overflow when unpacking long long") if big and kinds <= _COUNTS else None
+    for k, v in enumerate((*args, *kw.values())):  # said as soon as it is met
+        wants = [p.kind for p in parsed(shown[0])]
+        if k < len(wants) and wants[k] == "tuple of Tensors" and isinstance(v, (tuple, list)):
+            for i, x in enumerate(v):
+                if not isinstance(x, Tensor) and not (x is None and "index" in name):
+                    return TypeError(f"expected Tensor as element {i} in argument {k}, but got {word(x)}")
+    many = len(shown) > 1 or name.rstrip("_") in OLDER  # some have one more, which is not shown
+    if not many:
         return TypeError(problems[0])
     given = len(args) + len(kw)
     plausible = [p for p, s in zip(problems, shown, strict=True) if _least(s) <= given <= len(parsed(s))]
     if len(plausible) == 1:
         return TypeError(plausible[0])
-    lines = "".join(f" * ({s})\n{_mismatch(s, args, kw)}" for s in shown)
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({_given(args, kw)}), but expected one of:\n"
-        f"{lines}"
-    )
+    got = f"{name}() received an invalid combination of arguments - got ({_given(args, kw)}), but expected "
+    if len(shown) == 1:
+        return TypeError(f"{got}({shown[0]})")
+    return TypeError(got + "one of:\n" + "".join(f" * ({s})\n{_mismatch(s, args, kw)}" for s in shown))
+
+
+_COUNTS = {"Tensor", "int", "bool", "torch.dtype", "tuple of Tensors"}
 
 
 def _least(signature: str) -> int:
@@ -133,16 +222,19 @@ def _least(signature: str) -> int:
 
 
 @functools.cache
-def signatures(name: str, method: bool) -> tuple[str, ...]:
-    if not method:
-        return SIGNATURES[name]
-    if name in METHODS:
-        return METHODS[name]
-    return tuple(map(_of_method, SIGNATURES[name]))
+def signatures(name: str, method: bool) -> tuple[str, ...] | None:
+    found = METHODS.get(name) if method else None
+    if found is None:
+        found = SIGNATURES.get(name)
+        if found is not None:
+            return tuple(map(_of_method, found)) if method else found
+        if name[-1:] == "_" and name[-2:] != "__":  # in place as otherwise
+            return signatures(name[:-1], True) if method else None
+    return found
 
 
 def _of_method(signature: str) -> str:
-    rest = re.sub(r"^Tensor \w+(, )?", "", signature)
+    rest = re.sub(r"^Tensor \w+(, |$)", "", signature)
     rest = re.sub(r"(, )?(Tensor|tuple of Tensors) out = None", "", rest)
     return re.sub(r"(, )?\*$", "", rest)
 
@@ -157,15 +249,22 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
             continue
         kind_and_name, _, default = part.partition(" = ")
         kind, _, name = kind_and_name.rpartition(" ")
-        found.append(Parameter(kind, name, not default, by_name, default == "None"))
+        single = name not in _SIZES or (name == "dims" and default == "[]")
+        found.append(Parameter(kind, name, not default, by_name, default == "None", single))
     return tuple(found)
 
 
-def problem(name: str, parameters: Sequence[Parameter], args: tuple[Any, ...], kw: dict[str, Any]) -> str:
+def problem(
+    name: str,
+    parameters: Sequence[Parameter],
+    args: tuple[Any, ...],
+    kw: dict[str, Any],
+    numbers: bool = False,
+) -> str:
     """Why the arguments do not fit one signature; an empty string if they do."""
     positional = [p for p in parameters if not p.by_name]
-    spread = len(positional) == 1 and positional[0].kind == "tuple of ints" and positional[0].name in _SIZES
-    if len(args) > len(positional) and not (spread and all(_is_int(a) for a in args)):
+    spread = len(positional) == 1 and positional[0].kind == "tuple of ints"
+    if len(args) > len(positional) and not (spread and (_is_int(args[0]) or isinstance(args[0], str))):
         least = sum(p.required for p in positional)
         most = f"{len(positional)} positional argument{'s' * (len(positional) != 1)}"
         if least < len(positional):
@@ -173,25 +272,40 @@ def problem(name: str, parameters: Sequence[Parameter], args: tuple[Any, ...], k
         return f"{name}() takes {most} but {len(args)} {'was' if len(args) == 1 else 'were'} given"
     for i, p in enumerate(parameters):
         by_place = i < len(args) and not p.by_name
-        if by_place and p.name in kw:
-            return f"{name}() got multiple values for argument '{p.name}'"
         if not by_place and p.name not in kw:
             if p.required:
-                lacking = [
-                    q.name for q in parameters[i:] if q.required and not q.by_name and q.name not in kw
-                ]
-                return str(missing(name, lacking))
+                return str(missing(name, [q.name for q in parameters[i:] if q.required]))
             continue
         value = args[i] if by_place else kw[p.name]
-        if not fits(p, value) and not (spread and by_place and len(args) > 1):
-            place = f" (position {i + 1})" if by_place else ""
-            return f"{name}(): argument '{p.name}'{place} must be {p.kind}, not {word(value)}"
+        if spread and by_place and _is_int(value):  # sizes one by one
+            value = args
+        if fits(p, value) or (numbers and p.kind == "Tensor" and _is_number(value)):
+            if p.kind == "tuple of ints" and isinstance(value, (tuple, list)):
+                bad = next((k for k, x in enumerate(value) if not _is_int(x)), None)
+                if bad is not None:
+                    return (
+                        f"{name}(): argument '{p.name}' failed to unpack the object at pos {bad + 1} with error "
+                        f'"type must be tuple of ints,but got {word(value[bad])}"'
+                    )
+            continue
+        place = f" (position {i + 1})" if by_place else ""
+        found = f"not {word(value)}"
+        if p.kind[:9] == "tuple of " and p.kind != "tuple of Tensors" and isinstance(value, (tuple, list)):
+            found = f"but found element of type {word(value[0])} at pos 0"
+        return f"{name}(): argument '{p.name}'{place} must be {p.kind}, {found}"
     names = {p.name for p in parameters}
-    unknown = next((k for k in kw if k not in names), None)
-    return "" if unknown is None else f"{name}() got an unexpected keyword argument '{unknown}'"
+    for k in kw:
+        if k not in names:
+            return f"{name}() got an unexpected keyword argument '{k}'"
+    twice = [p.name for p in positional[: len(args)] if p.name in kw]
+    return f"{name}() got multiple values for argument '{twice[0]}'" if twice else ""
 
 
-_SIZES = ("size", "sizes", "shape", "dims", "repeats")
+_SIZES = frozenset(
+    "size sizes shape dims repeats normalized_shape source destination indices split_sizes input_lengths "
+    "target_lengths".split()
+)
+_PYTHON = {"bool": bool, "str": str, "torch.device": (device, str, int), "torch.Storage": ()}
 
 
 def fits(p: Parameter, v: Any) -> bool:
@@ -203,34 +317,45 @@ def fits(p: Parameter, v: Any) -> bool:
         return isinstance(v, Tensor)
     if kind == "int":
         return _is_int(v)
-    if kind == "bool":
-        return isinstance(v, (bool, np.bool_))
     if kind in ("Number", "float"):
-        real = isinstance(v, (int, float, np.integer, np.floating)) or (isinstance(v, Tensor) and not v.ndim)
-        return real or (kind == "Number" and isinstance(v, (complex, np.complexfloating)))
+        if isinstance(v, Tensor):
+            return not v.ndim and not v.requires_grad and (kind == "Number" or not v.is_complex())  # type: ignore[attr-defined]
+        return _is_number(v) and (kind == "Number" or not isinstance(v, (complex, np.complexfloating)))
     if kind == "tuple of ints":
         if _is_int(v):
-            return p.name not in _SIZES
+            return p.single
         return isinstance(v, (tuple, list)) and all(_is_int(x) for x in v[:1])
+    if kind == "tuple of floats":
+        return isinstance(v, (tuple, list)) and all(_is_number(x) for x in v[:1])
     if kind == "tuple of Tensors":
-        return isinstance(v, (tuple, list))
+        return isinstance(v, (tuple, list)) and all(isinstance(x, Tensor) or x is None for x in v)
     if kind == "torch.dtype":
-        return isinstance(v, (dtype, type))
-    return isinstance(v, str) if kind == "str" else True
+        return isinstance(v, dtype) or v in (float, int, bool, complex)
+    if kind in ("torch.Generator", "torch.layout", "torch.memory_format"):
+        return type(v).__name__ == kind[6:]
+    return isinstance(v, _PYTHON.get(kind, object))
+
+
+def _is_number(v: Any) -> bool:
+    return isinstance(v, (int, float, complex, np.generic)) and not isinstance(v, (str, bytes))
 
 
 def _is_int(v: Any) -> bool:
     if isinstance(v, Tensor):
-        return not v.ndim and not (v.dtype.is_floating_point or v.dtype.is_complex)
-    return isinstance(v, (int, np.integer)) and not isinstance(v, bool)
+        return not v.ndim and v.dtype.category == INTEGRAL and not v.requires_grad
+    return (
+        hasattr(v, "__index__")
+        and not isinstance(v, (bool, np.bool_))
+        and (not isinstance(v, np.ndarray) or not v.ndim)
+    )
 
 
 # ------------------------------------------------------------------ the list of signatures
 
 
 def _given(args: tuple[Any, ...], kw: dict[str, Any]) -> str:
-    text = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in kw.items())])
-    return text + ", " if len(kw) == 1 and not args else text
+    text = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in reversed(kw.items()))])
+    return text + ", " if kw and not args else text
 
 
 def _mismatch(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
@@ -244,14 +369,17 @@ def _mismatch(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
         return f"      didn't match because some of the keywords were incorrect: {', '.join(unknown)}\n"
     shown = [_marked(p, v) for p, v in zip(parts, args, strict=False)]
     named = {p.name: p.kind for p in parameters}
-    shown += [f"{k}={_marked(f'{named[k]} {k}', v)}" for k, v in kw.items()]
-    text = ", ".join(shown) + (", " if len(kw) == 1 and not args else "")
+    shown += [_marked(f"{named[k]} {k}", v, k + "=") for k, v in reversed(kw.items())]
+    text = ", ".join(shown) + ", " * bool(kw and not args)
     return f"      didn't match because some of the arguments have invalid types: ({text})\n"
 
 
-def _marked(part: str, v: Any) -> str:
+def _marked(part: str, v: Any, name: str = "") -> str:
     """A value's type, between exclamation marks unless it is plainly the one asked for."""
     kind = part.partition(" = ")[0].rpartition(" ")[0]
     plain = {"Tensor": Tensor, "int": int, "bool": bool, "float": float, "str": str}.get(kind)
-    ok = plain is not None and isinstance(v, plain) and not (kind == "int" and isinstance(v, bool))
-    return word(v) if ok else f"!{word(v)}!"
+    if plain is not None and isinstance(v, plain) and not (kind == "int" and isinstance(v, bool)):
+        return name + word(v)
+    inner = ", ".join(map(word, v)) if isinstance(v, (tuple, list)) and len(v) else ""
+    open_, close = "[]" if isinstance(v, list) else "()"
+    return f"!{name}{word(v)}{f' of {open_}{inner}{close}' * bool(inner)}!"

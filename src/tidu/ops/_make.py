@@ -83,8 +83,13 @@ OPTIONS = (
 
 def word(v: Any) -> str:
     """The type of an argument as PyTorch's messages name it."""
-    name = type(v).__name__
-    return f"torch.{name}" if isinstance(v, (dtype, device)) else name
+    kind = type(v)
+    name = kind.__name__
+    if isinstance(v, (dtype, device)) or name in ("layout", "memory_format"):
+        return f"torch.{name}"
+    return {"numpy": "numpy."}.get(
+        kind.__module__, "torch._C." if name == "Generator" else "torch." * (name == "Size")
+    ) + name
 
 
 def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) -> TypeError:
@@ -100,7 +105,9 @@ def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) ->
 
 def overriding(x: Any) -> bool:
     """Whether a tensor's class wants to see what is done to it: asked where no op would ask."""
-    return x.__class__ is not Tensor and state.torch_function and overrides(x.__class__)
+    return x.__class__ is not Tensor and (
+        (state.torch_function and overrides(x.__class__)) or hasattr(x, "made_like")
+    )
 
 
 # ------------------------------------------------------------------ dtypes and places
@@ -140,7 +147,9 @@ def check_place(where: Any, pin_memory: bool = False, layout: Any = None) -> Non
             "on this system."
         )
     if layout is not None and str(layout) != "torch.strided":
-        raise RuntimeError(f"tidu has dense tensors only; layout {layout} is not available")
+        raise RuntimeError(
+            f"this makes dense tensors; for those of layout {layout} there is torch.{layout.name}_tensor"
+        )
 
 
 # ------------------------------------------------------------------ sizes
@@ -151,6 +160,8 @@ def sizes_of(args: tuple[Any, ...], size: Any, fn: str) -> tuple[int, ...]:
     if args:
         if set(map(type, args)) == _INTS and min(args) >= 0:
             return args
+        if len(args) > 1 and not hasattr(args[0], "__index__") and not isinstance(args[0], str):
+            raise TypeError(f"{fn}() takes 1 positional argument but {len(args)} were given")
         size = args[0] if len(args) == 1 else args
     elif size is None:
         raise TypeError(f'{fn}() missing 1 required positional arguments: "size"')

@@ -15,7 +15,7 @@ from ..core.parameters import parameters_of
 from ..core.subclass import call_overridden, wants_override
 from ..core.tensor import Tensor
 from ..naming import placed
-from ._arguments import parsed, refusal
+from ._arguments import parsed, wrong
 from ._signatures import SIGNATURES
 
 _OUT, _OUTS = "Tensor out = None", "tuple of Tensors out = None"
@@ -122,8 +122,8 @@ def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
                 return call_overridden(call, seen, args, given)
         try:
             return fn(*args, **kw)
-        except (TypeError, AttributeError, ValueError, RuntimeError):
-            better = refusal(name, False, args, given)
+        except Exception:
+            better = wrong(name, False, args, given)
             if better is None:
                 raise
             raise better from None
