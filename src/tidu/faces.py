@@ -38,7 +38,8 @@ OPERATORS = {
 }  # fmt: skip
 # What is about tensors and no op, and what PyTorch's functions do not show either.
 UNSEEN = frozenset(
-    "__class__ __class_getitem__ __delattr__ __dir__ __getattr__ __hash__ __init__ __init_subclass__ __new__ __setattr__ "
+    "__class__ __class_getitem__ __delattr__ __dir__ __getattr__ __hash__ __init__ __init_subclass__ __iter__ __new__ "
+    "__setattr__ "
     "__reduce__ __subclasshook__ __torch_function__ _make_subclass as_subclass result_type can_cast is_tensor "
     "is_storage manual_seed seed initial_seed get_rng_state set_rng_state promote_types handle_torch_function "
     "has_torch_function boolean_dispatch from_numpy frombuffer _assert _is_view".split()
@@ -79,9 +80,14 @@ class Face:
         self.fn, self.shown, self.event = fn, shown, event
         self.getter = not isinstance(shown, FunctionType)
         name = shown.__name__
-        self.in_python = name in IN_PYTHON or (functional and name not in IN_C)
-        self.home = (
-            "torch.nn.functional." if functional else "torch.functional." if name == "einsum" else "torch."
+        self.in_python = name in IN_PYTHON or (functional and name not in IN_C) or fn.__name__ == "__pow__"
+        method = not functional and PUBLIC.get(name) is not shown
+        self.home = f"torch.{'nn.functional' if functional else '_tensor' if method else 'functional'}."
+        self.operator = fn.__name__[:2] == "__" and name not in (
+            "__repr__",
+            "__len__",
+            "__deepcopy__",
+            "__getitem__",
         )
         self.spelled_out = (
             functional and name not in IN_C
@@ -138,19 +144,23 @@ class Face:
             if result is not NotImplemented:
                 return result
         python = self.home + self.shown.__name__ if self.in_python else ""
+        if self.operator:
+            python = "NotImplemented"
         return call_overridden(self.shown, relevant, args, given, plain=self.with_plain, python=python)
 
     def spelled(self, args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as PyTorch's functions in Python hand them on: those with defaults by name, all of them."""
         try:
-            bound = signature(self.plain).bind(*args, **kw)
+            bound = signature(self.fn).bind(*args, **kw)
         except TypeError:
             return args, kw
         bound.apply_defaults()
-        parameters = signature(self.plain).parameters.values()
+        parameters = signature(self.fn).parameters.values()
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
             return args, kw
         given = bound.arguments
+        if given.get("allow_unused", 0) is None:
+            given["allow_unused"] = given["materialize_grads"]
         return (
             tuple(given[p.name] for p in parameters if p.default is p.empty),
             {p.name: given[p.name] for p in parameters if p.default is not p.empty and p.name not in OURS},

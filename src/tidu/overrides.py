@@ -74,7 +74,8 @@ def handle_torch_function(
     Raises:
         TypeError: all of them return NotImplemented.
     """
-    return call_overridden(public_api, tuple(relevant_args), args, kw)
+    name = f"{public_api.__module__}.{public_api.__name__}"
+    return call_overridden(public_api, tuple(relevant_args), args, kw, python=name)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[..., Any]:

@@ -109,6 +109,7 @@ def _init_subclass(cls: Any, **kw: Any) -> None:
 
 
 Tensor.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment]
+_default_impl.__qualname__ = "Tensor.__torch_function__"
 Tensor.__torch_function__ = classmethod(_default_impl)  # type: ignore[attr-defined]
 
 
@@ -223,7 +224,7 @@ def call_overridden(
 ) -> Any:
     """Call `func` by the modes and classes that override it; TypeError if none of them will. With `plain` tensors that
     override nothing are among the types too; `python` is the name of a function that PyTorch has in Python, whose error
-    is worded differently."""
+    is worded differently, or NotImplemented for an operator, which leaves the error to Python."""
     relevant = list(relevant)
     found = overloaded(relevant)
     types = tuple(type(v) for v in found)
@@ -241,12 +242,18 @@ def call_overridden(
         result = type(v).__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
+    if python == "NotImplemented":
+        return NotImplemented
     if python:
         raise TypeError(
             f"no implementation found for '{python}' on types that implement __torch_function__: "
             f"{[type(v) for v in found]}"
         )
     word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
+    if word == "__get__":
+        attribute = func.__self__  # type: ignore[attr-defined]
+        named = [n for n, v in (*vars(Tensor).items(), *_hidden.items()) if v is attribute]
+        word = f"torch.Tensor.{named[0]}.__get__"
     lines = "".join(f"\n  - tensor subclass {t!r}" for t in types)
     raise TypeError(
         f"Multiple dispatch failed for '{word}'; all __torch_function__ handlers returned NotImplemented:\n{lines}\n\n"

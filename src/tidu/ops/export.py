@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.modes import state
+from ..core.subclass import DisableTorchFunctionSubclass, overrides
 from ..core.tensor import Tensor, extra, raw, tensor_of
 from ..core.views import geometry, storage_of, window
 from .conversion import cast_array, numbers_of
@@ -162,6 +163,16 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
         )
     if id(self) in memo:
         return memo[id(self)]
+    if type(self) is not Tensor and overrides(type(self)):
+        with DisableTorchFunctionSubclass():
+            same = type(self.new_empty(())) is type(self)
+        if not same:
+            raise RuntimeError(
+                "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types "
+                "that implement new_empty() and for which that function returns another instance of the same subclass. "
+                "You should either properly implement new_empty() for your subclass or override __deepcopy__() if it is "
+                "intended behavior for new_empty() to return an instance of a different type."
+            )
     a = raw(self)
     storage = storage_of(a)
     fresh = memo.get(id(storage))

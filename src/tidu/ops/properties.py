@@ -276,7 +276,7 @@ def _len(self: Any) -> int:
 
 
 def _iter(self: Any) -> Any:
-    if not self.ndim:
+    if not self.dim():
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
