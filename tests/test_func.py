@@ -193,3 +193,55 @@ def test_per_sample_gradients_of_shared_matrices() -> None:
     a, b = z.detach().requires_grad_(), y.detach().mT.contiguous().requires_grad_()
     torch.bmm(a, b).abs().sum().backward()
     assert torch.allclose(z.grad, a.grad, atol=1e-5) and torch.allclose(y.grad, b.grad.mT, atol=1e-5)
+
+
+def _rows_written(v):
+    made = torch.zeros(3)
+    for i in range(3):
+        made[i] = v[i] ** 2
+    return made
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        _rows_written,
+        lambda v: torch.zeros(3).add_(v),
+        lambda v: torch.zeros(2, 3)[1].copy_(v)._base,
+        lambda v: torch.ones(3).masked_fill_(v > 2, 9.0) * v,
+        lambda v: torch.mul(v, 2, out=torch.empty(3)),
+        lambda v: (
+            torch.zeros(3).index_put_((torch.tensor([0]),), v[1:2]).scatter_(0, torch.tensor([1]), v[2:])
+        ),
+    ],
+)
+def test_samples_written_into_what_the_function_makes(f):
+    x = torch.arange(6.0).view(2, 3)
+    with pytest.warns(UserWarning, match="written into a tensor that all share .* one by one") as caught:
+        got = vmap(f)(x)
+        assert len(caught) == 1
+        assert torch.equal(got, torch.stack([f(r) for r in x]))
+        assert torch.equal(vmap(vmap(f))(x[None])[0], got)
+
+
+def test_derivatives_of_samples_written_into_what_the_function_makes():
+    x = torch.arange(6.0).view(2, 3)
+    with pytest.warns(UserWarning, match="one by one"):
+        assert torch.equal(vmap(grad(lambda v: _rows_written(v).sum()))(x), 2 * x)
+        assert torch.equal(grad(lambda x: vmap(_rows_written)(x).sum())(x), 2 * x)
+
+
+def test_samples_written_into_what_others_see_are_refused():
+    seen = torch.zeros(2, 3)
+    array = np.zeros(3, np.float32)
+    x = torch.arange(6.0).view(2, 3)
+    for f in (
+        lambda v: seen[0].add_(v),
+        lambda v: seen.detach()[1].copy_(v),
+        lambda v: seen.view(-1)[:3].mul_(v),
+        lambda v: torch.from_numpy(array).add_(v),
+        lambda v: torch.mul(v, 2, out=seen[0]),
+    ):
+        with pytest.raises(RuntimeError, match="is not possible because there exists a Tensor `other`"):
+            vmap(f)(x)
+    assert not seen.any() and not array.any()

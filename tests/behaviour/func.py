@@ -490,3 +490,50 @@ def tied_and_normalised(torch: Any) -> None:
             attempt(torch.func.functional_call, net, given, (x,), tie_weights=tie)
     for norm in (torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).eval(), torch.nn.BatchNorm1d(3, track_running_stats=False)):
         attempt(lambda norm=norm: torch.func.vmap(norm)(torch.ones(2, 4, 3)).shape)
+
+
+def hessians_where_recording_is_off(torch: Any) -> None:
+    func = torch.func
+    x = torch.tensor([0.5, -2.0, 3.0])
+
+    def constant(v: Any) -> Any:
+        with torch.no_grad():
+            c = v * 2
+        return (c * v**2).sum()
+
+    def whole(v: Any) -> Any:
+        with torch.no_grad():
+            return (v**3).sum()
+
+    def switched(v: Any) -> Any:
+        with torch.set_grad_enabled(False):
+            c = v.exp()
+        return (c + v) ** 2
+
+    def back_on(v: Any) -> Any:
+        with torch.no_grad(), torch.enable_grad():
+            return (v**3).sum()
+
+    for f in (constant, whole, switched, back_on, lambda v: (v.detach() * v**2).sum(), lambda v: v.sum()):
+        print(func.hessian(f)(x) + 0)
+    print(func.hessian(lambda a, b: (a * b**2).sum(), argnums=(0, 1))(x, x)[1][0] + 0)
+
+
+def functions_of_what_has_no_derivative(torch: Any) -> None:
+    func = torch.func
+    x, n = torch.tensor([0.5, -2.0]), torch.arange(2)
+    for transform in (func.jacrev, func.jacfwd, func.hessian):
+        attempt(transform(lambda v: v * 2.0), n)
+        attempt(transform(lambda v: v.long()), x)
+        attempt(transform(lambda v: v > 0), x)
+        attempt(transform(lambda v: ()), x)
+        attempt(transform(lambda v: (v * v.conj()).real), x.to(torch.complex64))
+    attempt(func.vjp, lambda v: v.long(), x)
+    attempt(func.vjp, lambda v: (v, v.long()), x)
+    attempt(func.vjp, lambda v: (), x)
+    attempt(func.grad(lambda v: v.long().sum()), x)
+    for p, t in ((n, n), (n, x), (x, n)):
+        attempt(func.jvp, lambda v: v * 2.0, (p,), (t,))
+    attempt(func.jvp, lambda v: v, (), ())
+    attempt(func.jvp, lambda v: (), (x,), (x,))
+    attempt(func.jvp, lambda v: v.long(), (x,), (x,))

@@ -16,7 +16,7 @@ from ..core.broadcast import cast, sum_to
 from ..core.careful import trace
 from ..core.dispatch import Special
 from ..core.errors import explain
-from ..core.modes import no_grad, state
+from ..core.modes import no_grad, set_record, state
 from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from ..core.tensor import Inference, Tensor, tensor_of
 from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
@@ -374,7 +374,8 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     ctx = cls._backward_cls()
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
     records = state.grad and any(n is not None for n in nodes)
-    with no_grad():
+    was = set_record(False)
+    try:
         if cls.setup_context is not Function.setup_context:
             try:
                 output = cls.forward(*args)
@@ -384,6 +385,8 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
             cls.setup_context(ctx, args, output)
         else:
             output = cls.forward(ctx, *args)
+    finally:
+        set_record(was)
     several = isinstance(output, tuple)
     outs = list(output) if several else [output]
     _check_dirty(ctx, inputs, outs)

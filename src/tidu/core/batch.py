@@ -7,6 +7,7 @@ else slice by slice, which is always right.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from .modes import state
 from .op import REGISTRY
 from .promote import result_type
 from .tensor import Tensor, new
+from .views import storage_of
 
 _tuple = tuple.__new__  # the sizes are known to be ints
 
@@ -26,6 +28,17 @@ _tuple = tuple.__new__  # the sizes are known to be ints
 class CannotBatch(Exception):
     """A batch was asked for one value (`.item()`, `if x > 0`), or the samples have results of different shapes: vmap
     then runs the slices one by one."""
+
+
+class CannotWrite(CannotBatch, RuntimeError):
+    """A sample was to be written into what all samples share: an error, unless the function itself made that memory."""
+
+    def __init__(self, text: str, x: Any) -> None:
+        super().__init__(text)
+        while isinstance(x, Special):
+            x = x.value if isinstance(x, Batched) else x.primal  # type: ignore[attr-defined]
+        memory = storage_of(x._a)
+        self.memory = weakref.ref(memory) if memory.base is None else lambda: memory
 
 
 class Batched(Special):
@@ -173,12 +186,13 @@ class Batched(Special):
         level = self.level
         x = args[op.positions[0]]
         if not (isinstance(x, Batched) and x.level == level):
-            raise RuntimeError(
+            raise CannotWrite(
                 "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
                 "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
                 "`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
                 "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
-                "instead."
+                "instead.",
+                x,
             )
         values = list(args)
         if op.kind == "elementwise" and _alike(op, values, level):

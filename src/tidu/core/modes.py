@@ -22,6 +22,7 @@ class _State(threading.local):
     record: Any = True
     grad: bool = True
     inference: bool = False
+    switched: int = 0  # how often a program has turned recording off
     said: bool = False  # what is_grad_enabled says in inference mode, where nothing records
     anomaly: bool = False
     check_nan: bool = True
@@ -158,6 +159,7 @@ class no_grad(_Mode):
 
     def __enter__(self) -> None:
         self._was = set_record(False)
+        state.switched += 1
 
     def __exit__(self, *exc: Any) -> None:
         set_record(self._was)
@@ -189,6 +191,7 @@ class set_grad_enabled(_Mode):
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {kind}")
         self.mode = mode
         self.prev = set_record(mode)
+        state.switched += not mode
 
     def _clone(self) -> _Mode:
         return self.__class__(self.mode)
@@ -199,6 +202,7 @@ class set_grad_enabled(_Mode):
 
     def __enter__(self) -> None:
         set_record(self.mode)
+        state.switched += not self.mode
 
     def __exit__(self, *exc: Any) -> None:
         set_record(self.prev)

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..core import levels
 from ..core.batch import CannotBatch, materialize, wrap
+from ..core.modes import state
 from ..core.tensor import Tensor, tensor_of
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
-from .transforms import _pick, _put, jvp, vjp
+from .transforms import _pick, _put, check_differentiable, jvp, vjp
 from .vmapping import vmap
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
@@ -204,7 +205,33 @@ def hessian(
 ) -> Callable[..., Any]:  # fmt: skip
     """The Hessian of a function: the Jacobian of its Jacobian. Source: torch.func.hessian.
 
-    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it. With `sparse`
+    Reverse over reverse: the gradient is computed once, and one batched backward pass goes through it. Where the function
+    turns recording off, which tangents pass through, it is forward over reverse, as PyTorch's always is. With `sparse`
     (not in PyTorch) a `scipy.sparse` array, by as many Hessian-vector products as there are colours; see `jacobian`.
     """
-    return _sparse(func, argnums, "sparse_hessian") if sparse else jacrev(jacrev(func, argnums), argnums)
+    if sparse:
+        return _sparse(func, argnums, "sparse_hessian")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        ins = tree_flatten(_pick(args, argnums))[0]
+        _real(ins, "jacfwd", "inputs")
+        check_differentiable(ins, "primal")
+        before = state.switched
+
+        def recording(*a: Any, **k: Any) -> Any:
+            out = func(*a, **k)
+            if state.switched != before:
+                raise _Switched
+            return out
+
+        try:
+            return jacrev(jacrev(recording, argnums), argnums)(*args, **kwargs)
+        except _Switched:
+            return jacfwd(jacrev(func, argnums), argnums)(*args, **kwargs)
+
+    return wrapped
+
+
+class _Switched(Exception):
+    """The function turned recording off."""

@@ -388,6 +388,13 @@ def _cut(x: Any) -> Any:
     return x.detach() if isinstance(x, Tensor) and x.requires_grad else x  # type: ignore[attr-defined]
 
 
+def check_differentiable(values: Sequence[Any], what: str) -> None:
+    """Raise for a tensor that cannot have a tangent, or be one."""
+    for v in values:
+        if isinstance(v, Tensor) and v.dtype.category < dtypes.FLOATING:
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {v.dtype}")
+
+
 def _empty(call: str) -> RuntimeError:
     return RuntimeError(f"{call}: Expected f to be a function that has non-empty output (got output = [])")
 
@@ -495,10 +502,9 @@ def jvp(
         )
     if not p:
         raise RuntimeError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
+    check_differentiable(p, "primal")
+    check_differentiable(t, "tangent")
     for x, v in zip(p, t, strict=True):
-        for what, u in (("primal", x), ("tangent", v)):
-            if u.dtype.category < dtypes.FLOATING:
-                raise ValueError(f"Expected {what} to be floating point or complex, but got: {u.dtype}")
         if tuple(x.shape) != tuple(v.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this "

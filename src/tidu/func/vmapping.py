@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import levels
-from ..core.batch import CannotBatch, is_batched, wrap
+from ..core.batch import CannotBatch, CannotWrite, is_batched, wrap
 from ..core.maps import maps
 from ..core.tensor import Tensor
 from ..random import get_rng_state, set_rng_state
@@ -126,7 +126,6 @@ def _run(
         raise RuntimeError(f"vmap({_name(func)}): cannot map over a dimension of size 0")
     level = levels.enter()
     maps.stack.append((level, n, randomness))
-    popped = False
     versions = [x._v[0] for x in flat if x.__class__ is Tensor]
     drawn = None if randomness == "error" else get_rng_state()
     try:
@@ -135,23 +134,25 @@ def _run(
         out = func(*tree_unflatten(values, spec), **tree_unflatten(kws, kw_spec))
         leaves, out_spec = tree_flatten(out)
         made = _unwrapped(leaves, out_spec, out_dims, level, n, func)
+        return tree_unflatten(made, out_spec)
     except CannotBatch as stop:
-        levels.leave(level)
-        maps.stack.pop()
-        popped = True
-        if versions != [x._v[0] for x in flat if x.__class__ is Tensor]:
-            raise RuntimeError(
-                f"vmap({_name(func)}): `{stop}` needs the value of one sample, but the samples can't be run one by one "
-                "from the start: an argument was written into. Write into a copy"
-            ) from None
-        return _one_by_one(
-            func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, str(stop), randomness, drawn
-        )
+        why = f"`{stop}` needs the value of one sample"
+        written = (str(stop), stop.memory) if isinstance(stop, CannotWrite) else None
     finally:
         levels.leave(level)
-        if not popped:
-            maps.stack.pop()
-    return tree_unflatten(made, out_spec)
+        maps.stack.pop()
+    if written is not None:
+        why = "a sample is written into a tensor that all share (x.new_zeros(...) makes one for each)"
+        if written[1]() is not None:  # others than the function see that memory
+            raise RuntimeError(written[0])
+    if versions != [x._v[0] for x in flat if x.__class__ is Tensor]:
+        raise RuntimeError(
+            f"vmap({_name(func)}): {why}, but the samples can't be run one by one from the start: an argument was written "
+            "into. Write into a copy"
+        )
+    return _one_by_one(
+        func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, why, randomness, drawn
+    )
 
 
 def _batched(x: Any, d: int | None, level: int) -> Any:
@@ -202,7 +203,7 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
 
 def _one_by_one(
     func: Any, out_dims: Any, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any],
-    kw_dims: list[Any], n: int, what: str, randomness: str, drawn: Any,
+    kw_dims: list[Any], n: int, why: str, randomness: str, drawn: Any,
 ) -> Any:  # fmt: skip
     """The slices in turn, where a function asks a batch for one value; they draw random numbers as if together."""
     from ..ops._older import callers_level
@@ -210,7 +211,7 @@ def _one_by_one(
 
     if not maps.told:
         warnings.warn(
-            f"vmap({_name(func)}): `{what}` needs the value of one sample, so the samples are run one by one",
+            f"vmap({_name(func)}): {why}, so the samples are run one by one",
             UserWarning,
             stacklevel=callers_level(),
         )
