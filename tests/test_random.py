@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tidu as torch
+from tidu.arrays import generator, normal, sampling
 
 GOLDEN = json.loads((Path(__file__).parent / "golden_random.json").read_text())
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -173,6 +174,27 @@ def test_numbers_made_ahead_are_those_of_the_state(seed: int) -> None:
             run("t.randn(3000, generator=g)", g=g)
             g.stream.back(mark)
             assert run(text, g=g) == first
+
+
+@pytest.mark.parametrize("n", [16, 33, 40, 1000, 70_001])
+def test_compiled_samplers_give_the_same_numbers(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words, normals and permutations by compiled loops, and by NumPy."""
+    pytest.importorskip("llvmlite")
+    programs = (
+        "t.rand(n, generator=g)", "t.empty(n).normal_(0.3, 0.7, generator=g)", "t.randperm(n, generator=g)",
+        "t.randn(n, generator=g, dtype=t.bfloat16)", "t.randn(n, generator=g)", "g.get_state()",
+        "g.manual_seed(7).get_state()", "t.randn(2 * n, generator=g)", "t.randint(0, 10, (n,), generator=g)",
+        "t.Generator().set_state(g.get_state()).get_state()",
+    )  # fmt: skip
+    found = []
+    for wanted in (False, True, False):  # and back again from a compiled one's state
+        for module in (generator, normal, sampling):
+            monkeypatch.setattr(module, "worth_compiling", lambda *_, wanted=wanted: wanted)
+        g = torch.Generator().manual_seed(n)
+        found.append([run(text, g=g, n=n) for text in programs])
+        monkeypatch.setattr(generator, "worth_compiling", lambda *_, wanted=wanted: not wanted)
+        found[-1] += [run(text, g=g, n=n) for text in programs]
+    assert found[0] == found[1] == found[2]
 
 
 def test_copies_of_a_generator() -> None:

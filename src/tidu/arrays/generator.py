@@ -42,6 +42,15 @@ STATE = np.dtype(
 )
 
 
+_drawn: dict[str, int] = {}
+
+
+def worth_compiling(kernel: str, n: int) -> bool:
+    """Whether a kernel should by now have been compiled, when `n` more numbers are drawn: NumPy has taken as long."""
+    _drawn[kernel] = drawn = _drawn.get(kernel, 0) + n
+    return drawn > 1 << 21
+
+
 def _untemper(words: np.ndarray) -> np.ndarray:
     """Undo MT19937's tempering: the state words from which `words` were made."""
     y = words ^ (words >> _WORD(18))
@@ -65,11 +74,23 @@ class WordStream:
     array([2365658986,  303761048], dtype=uint32)
     """
 
-    __slots__ = ("_blocks", "_cursor", "_made", "_made_of", "_seed", "_source", "_start", "lock", "normal")
+    __slots__ = (
+        "_blocks",
+        "_cursor",
+        "_key",
+        "_made",
+        "_made_of",
+        "_seed",
+        "_source",
+        "_start",
+        "lock",
+        "normal",
+    )
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
         self._source: Any = None  # NumPy's twister; a program that never draws need not import numpy.random
+        self._key: np.ndarray | None = None  # the twister's state, where a compiled one goes on from it
         self._made_of: np.ndarray | None = None  # the words of which the following is made: see `few`
         self._made: dict[Any, tuple[int, Any]] = {}
         self.restart(seed)
@@ -111,12 +132,24 @@ class WordStream:
     def _reseed(self) -> None:
         from numpy.random import RandomState
 
+        self._key = None
         RandomState(self._source).seed(self._seed & 0xFFFFFFFF)  # NumPy's legacy seeding is PyTorch's
 
     def _produce(self, n: int) -> np.ndarray:
         """The words of the next blocks, at least `n` words."""
         count = max(FEWEST, -(-n // BLOCK) * BLOCK)
+        if self._key is not None or worth_compiling("twist", count):
+            from tidu.arrays.native_random import kernel, twist
+
+            if kernel("twist") is not None:
+                words, self._key = twist(self._state(), count)
+                return words
         return self._twister().random_raw(count).astype(_WORD)
+
+    def _state(self) -> np.ndarray:
+        """The twister's state, of which all words have been produced."""
+        key: np.ndarray = self._twister().state["state"]["key"] if self._key is None else self._key
+        return key
 
     def _rest(self) -> np.ndarray:
         return _NONE if self._blocks is None else self._blocks[self._cursor :]
@@ -206,6 +239,7 @@ class WordStream:
 
     def _turn(self, key: np.ndarray) -> None:
         """Let the twister's next block follow this one."""
+        self._key = None
         self._twister().state = {"bit_generator": "MT19937", "state": {"key": key, "pos": BLOCK}}
 
     def save(self) -> np.ndarray:
@@ -216,7 +250,7 @@ class WordStream:
             state["seeded"] = 1
             if self._blocks is None:
                 state["left"], state["next"] = 1, 0
-                state["key"] = self._twister().state["state"]["key"]
+                state["key"] = self._state()
             else:
                 begin = max(0, (self._cursor - 1) // BLOCK * BLOCK)
                 position = self._cursor - begin
@@ -238,7 +272,7 @@ class WordStream:
         with self.lock:
             self._seed = int(state["seed"])
             key = state["key"].astype(_WORD)
-            source = self._twister()
+            source, self._key = self._twister(), None
             fresh = left == 1 and position == 0  # just seeded: the next word starts the next block
             place = {"key": key, "pos": BLOCK if fresh else 0}
             source.state = {"bit_generator": "MT19937", "state": place}

@@ -15,7 +15,8 @@ import math
 
 import numpy as np
 
-from tidu.arrays.generator import WordStream
+from tidu.arrays.generator import WordStream, worth_compiling
+from tidu.arrays.pool import parallel
 from tidu.arrays.sampling import (
     CHUNK,
     FEW,
@@ -106,6 +107,9 @@ def _pairs(words: np.ndarray) -> np.ndarray:
 # ------------------------------------------------------------------ blocks of 16
 
 
+_PIECE = 8 * CHUNK  # numbers that a thread takes at a time: for less the threads would wait for each other
+
+
 def _few_blocks(stream: WordStream, n: int, dtype: np.dtype) -> np.ndarray | None:
     """`n` standard normals where those of these words have been made ahead."""
     make, unit = (_made32, 16) if dtype.char == "f" else (_made64, 32)
@@ -136,27 +140,44 @@ def _made64(words: np.ndarray) -> np.ndarray:
 def _in_blocks(stream: WordStream, n: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:
     double = dtype == np.float64
     work = np.dtype(np.float64 if double else np.float32)
-    fill = doubles if double else singles
-    whole = n // 16 * 16
-    size = whole if whole == n else whole + 16  # a rest means that the last 16 places are drawn anew
-    block = np.empty(min(CHUNK, size), work)
-    transform = _transform64 if double else _Transform32(block.size // 2)
     mean, std = float(work.type(mean)), float(work.type(std))
-    out = np.empty(n, dtype)
-    for i in range(0, size, CHUNK):
-        u = block[: size - i]
-        main = min(u.size, whole - i)
-        fill(stream, main, u[:main])
-        if main < u.size:
-            if dtype == work:  # PyTorch has filled the rest, too
-                stream.skip((n - whole) * (work.itemsize // 4))
-            fill(stream, 16, u[main:])
-        transform(u)
-        values = affine(u, std, mean)
-        out[i : i + main] = values[:main]
-        if main < u.size:
-            out[n - 16 :] = values[main:]
-    return out
+    rest = n % 16
+    whole = n - rest
+    # A rest means that the last 16 places are drawn anew, though PyTorch has filled them, too.
+    unused = rest * (work.itemsize // 4) if dtype == work else 0
+    if not double and worth_compiling("normals", n):
+        from tidu.arrays.native_random import kernel, normals
+
+        if kernel("normals") is not None:
+            out = np.empty(n, work)
+            for i in range(0, whole, 4 * CHUNK):
+                part = out[i : min(i + 4 * CHUNK, whole)]
+                normals(stream.take(part.size), part, mean, std)
+            if rest:
+                stream.skip(unused)
+                normals(stream.take(16), out[n - 16 :], mean, std)
+            return out.astype(dtype, copy=False)
+    fill = doubles if double else singles
+    out = np.empty(whole + 16 if rest else n, work)
+    fill(stream, whole, out[:whole])
+    if rest:
+        stream.skip(unused)
+        fill(stream, 16, out[whole:])
+
+    def transform(i: int) -> None:
+        u = out[i * _PIECE : (i + 1) * _PIECE]
+        if double:
+            _transform64(u)
+        else:
+            _Transform32(u.size // 2)(u)
+        if std != 1 or mean:
+            u[...] = affine(u, std, mean)
+
+    parallel(transform, -(-out.size // _PIECE))
+    if rest:
+        out[n - 16 : n] = out[whole:]
+        out = out[:n].copy()
+    return out.astype(dtype, copy=False)
 
 
 def _transform64(u: np.ndarray) -> None:

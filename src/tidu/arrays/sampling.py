@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tidu.arrays.generator import WordStream
+from tidu.arrays.generator import WordStream, worth_compiling
 from tidu.arrays.pool import quiet
 
 __all__ = [
@@ -259,6 +259,13 @@ def randperm(stream: WordStream, n: int) -> np.ndarray:
         if n >= (2**32 - 1) // 20:
             return _swapped((_wide(stream, n - 1) % np.arange(n, 1, -1, dtype=np.uint64)).view(np.int64))
         words = stream.take(n - 1)
+    if n > 30 and worth_compiling("shuffle", 2 * n):
+        from tidu.arrays.native_random import kernel, shuffle
+
+        if kernel("shuffle") is not None:
+            places = np.arange(n)
+            shuffle(words, places)
+            return places
     if n > 300:
         return _swapped(_remainders(words, np.arange(n, 1, -1)))
     order = list(range(n))

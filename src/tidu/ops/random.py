@@ -230,7 +230,8 @@ def _random(input: Any, low: int | None, high: int | None, generator: Any, fn: s
 
 def _range_of(d: dtypes.dtype, low: int, high: int | None) -> tuple[int, int]:
     """The first integer and how many there are, checked against what the dtype holds exactly."""
-    if d is dtypes.int64 and high is not None and low < high:
+    exact = 63 if d is dtypes.int64 else sampling.DIGITS.get(d.name)
+    if exact and high is not None and -(1 << exact) <= low < high <= 1 << exact:
         return low, high - low
     if d.is_complex:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
