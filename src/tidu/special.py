@@ -1,10 +1,13 @@
 """torch.special: special functions."""
 
+# ruff: noqa: F401  given out by their names in _SPECIAL
+
 from __future__ import annotations
 
 from typing import Any
 
-from .naming import placed as _placed
+from .ops._public import SPECIAL as _SPECIAL
+from .ops._public import publish as _publish
 from .ops.piecewise import xlogy
 from .ops.pointwise import exp2, expm1, log1p, round, sigmoid
 from .ops.reduction import logsumexp
@@ -62,7 +65,7 @@ from .ops.special_pairs import (
 )
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """exp(input) over its sum along a dimension. Source: torch.special.softmax."""
     return _softmax(input, dim, dtype)
 
@@ -74,16 +77,6 @@ def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 expit, psi, gammaln, multigammaln, gammainc, gammaincc = sigmoid, digamma, lgamma, mvlgamma, igamma, igammac
 
-__all__ = [
-    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t",
-    "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "digamma", "entr", "erf",
-    "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln",
-    "hermite_polynomial_h", "hermite_polynomial_he", "i0", "i0e", "i1", "i1e", "laguerre_polynomial_l",
-    "legendre_polynomial_p", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "modified_bessel_i0",
-    "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "multigammaln", "ndtr", "ndtri",
-    "polygamma", "psi", "round", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
-    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
-    "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0", "xlog1py", "xlogy", "zeta",
-]  # fmt: skip
+__all__ = list(_SPECIAL)
 
-_placed(globals())
+_publish(globals(), "special_", _SPECIAL)

@@ -305,7 +305,7 @@ _SIZES = frozenset(
     "size sizes shape dims repeats normalized_shape source destination indices split_sizes input_lengths "
     "target_lengths".split()
 )
-_PYTHON = {"bool": bool, "str": str, "torch.device": (device, str, int), "torch.Storage": ()}
+_PYTHON: dict[str, Any] = {"bool": bool, "str": str, "torch.device": (device, str, int), "torch.Storage": ()}
 
 
 def fits(p: Parameter, v: Any) -> bool:

@@ -100,6 +100,43 @@ FFT: dict[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("fftshift", "ifftshift"), ("Tensor input, tuple of ints dim = None",)),
 }
+_FIRST, _BOTH = f"Tensor input, *, {_OUT}", f"Tensor input, Tensor other, *, {_OUT}"
+_POLYNOMIALS = (
+    *(f"{kind}_polynomial_{k}" for kind in ("chebyshev", "shifted_chebyshev") for k in "tuvw"),
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+)  # fmt: skip
+SPECIAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e "
+        "log1p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri psi "
+        "sinc".split(),
+        (_FIRST,),
+    ),
+    **dict.fromkeys(
+        "airy_ai scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0".split(),
+        (f"Tensor x, *, {_OUT}",),
+    ),
+    **dict.fromkeys(
+        _POLYNOMIALS,
+        tuple(
+            f"{x} x, {n} n, *, {_OUT}"
+            for x, n in zip(("Tensor", "Number", "Tensor"), ("Tensor", "Tensor", "Number"), strict=True)
+        ),
+    ),
+    **dict.fromkeys(("gammainc", "gammaincc"), (_BOTH,)),
+    **dict.fromkeys(
+        ("xlog1py", "xlogy", "zeta"),
+        (_BOTH, f"Number self, Tensor other, *, {_OUT}", f"Tensor input, Number other, *, {_OUT}"),
+    ),
+    "log_softmax": ("Tensor input, int dim, *, torch.dtype dtype = None",),
+    "logit": (f"Tensor input, float eps = None, *, {_OUT}",),
+    "logsumexp": (f"Tensor input, tuple of ints dim, bool keepdim = False, *, {_OUT}",),
+    "multigammaln": (f"Tensor input, int p, *, {_OUT}",),
+    "polygamma": (f"int n, Tensor input, *, {_OUT}",),
+    "round": (f"Tensor input, *, int decimals = 0, {_OUT}",),
+    "softmax": ("Tensor input, int dim, torch.dtype dtype = None",),
+}
+SIGNATURES.update({"special_" + name: forms for name, forms in SPECIAL.items()})
 SIGNATURES.update({"linalg_" + name: forms for name, forms in LINALG.items()})
 SIGNATURES.update({"fft_" + name: forms for name, forms in FFT.items()})
 
