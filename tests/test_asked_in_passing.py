@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 
 import pytest
 
@@ -70,16 +69,6 @@ def test_constraints_take_their_bounds_by_name():
 
 def test_the_type_tensor_is_the_default_one():
     assert (torch.ones(2) < 2).type(torch.Tensor).dtype is torch.float32
-
-
-def test_sparse_tensors_are_dense_ones():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        x = torch.eye(2).requires_grad_()
-        y = x.to_sparse()
-        torch.sparse.mm(y, torch.ones(2, 1)).sum().backward()
-    assert y is not x and not y.is_sparse and y.to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert x.grad.tolist() == [[1.0, 1.0]] * 2
 
 
 def test_the_name_is_torch_where_it_stands_in():

@@ -169,7 +169,7 @@ def test_sobol_sequences_and_tensors_of_indices_and_values() -> None:
     "use",
     [
         lambda: torch.nested.nested_tensor([torch.ones(2)]), lambda: torch.export.export(None, ()),
-        lambda: torch.ao.quantization.quantize_dynamic(None), lambda: torch.sparse.softmax(torch.ones(2), 0),
+        lambda: torch.ao.quantization.quantize_dynamic(None), lambda: torch.sparse.spsolve(None, None),
         lambda: torch.utils.cpp_extension.load("x", []),
     ],
 )  # fmt: skip

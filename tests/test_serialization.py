@@ -345,7 +345,7 @@ def test_where_storages_go():
 
 @pytest.mark.parametrize(
     "name",
-    [b"torch._utils\n_rebuild_qtensor", b"torch\nQInt8Storage", b"torch._utils\n_rebuild_sparse_tensor"],
+    [b"torch._utils\n_rebuild_qtensor", b"torch\nQInt8Storage", b"torch._utils\n_rebuild_nested_tensor"],
 )
 @pytest.mark.parametrize("weights_only", [True, False])
 def test_what_is_not_built_is_named(name, weights_only):

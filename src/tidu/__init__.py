@@ -104,7 +104,7 @@ _LATER = {
         "printing": "set_printoptions",
         "random": "thread_safe_generator",
         "serialization": "load save",
-        "sparse": "dsmm hsmm hspmm smm sparse_coo_tensor sparse_csr_tensor spmm",
+        "sparse": "dsmm hsmm hspmm spmm",
     }.items()
     for name in names.split()
 }

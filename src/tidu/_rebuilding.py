@@ -71,6 +71,13 @@ def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_ho
     return _adorn(_rebuild_parameter(data, requires_grad, backward_hooks), Parameter, state)
 
 
+def _rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
+    """A sparse tensor of what it is made of."""
+    from .ops.coo import rebuilt
+
+    return rebuilt(layout, parts)
+
+
 def _get_layout(name: str) -> Any:
     return getattr(layouts, name.removeprefix("torch."))
 
@@ -83,6 +90,7 @@ PLACES: dict[tuple[str, str], Any] = {
     ("torch._tensor", "_rebuild_from_type_v2"): _rebuild_from_type_v2,
     ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): _rebuild_parameter_with_state,
+    ("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse_tensor,
     ("torch._utils", "_rebuild_tensor"): _rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): _rebuild_tensor_v3,
@@ -101,8 +109,7 @@ ABSENT: dict[tuple[str, str], str] = {
     },
     **{("torch", name): "a quantized tensor" for name in "qint8 qint32 quint8 quint4x2 quint2x4".split()},
     ("torch._utils", "_rebuild_qtensor"): "a quantized tensor",
-    ("torch._utils", "_rebuild_sparse_tensor"): "a sparse tensor",
-    ("torch._utils", "_rebuild_sparse_csr_tensor"): "a sparse tensor",
+    ("torch._utils", "_rebuild_sparse_csr_tensor"): "a sparse tensor of an early format",
     ("torch._utils", "_rebuild_nested_tensor"): "a nested tensor",
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): "a tensor on the meta device",
     ("torch._utils", "_rebuild_wrapper_subclass"): "a tensor subclass without memory of its own",

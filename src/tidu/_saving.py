@@ -25,6 +25,7 @@ from ._rebuilding import (
     _get_layout,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
+    _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
 )
@@ -140,7 +141,8 @@ def _torch_name(obj: Any, name: str | None) -> tuple[str, str]:
     if "<locals>" in name:
         raise AttributeError(f"Can't pickle local object {name!r}")
     if found is not obj:
-        raise pickle.PicklingError(f"Can't pickle {obj!r}: it's not found as {module}.{name}")
+        why = f"attribute lookup {name} on {module} failed" if found is None else f"it's not the same object as {module}.{name}"
+        raise pickle.PicklingError(f"Can't pickle {obj!r}: {why}")
     if module.split(".")[0] == __package__:
         module = "torch" + module.removeprefix(__package__)
     return module, name
@@ -155,6 +157,8 @@ def _functional() -> dict[int, str]:
 
 def _reduced(t: Tensor) -> Any:
     kind = type(t)
+    if hasattr(t, "_parts"):
+        return _rebuild_sparse_tensor, t._parts()
     if is_lazy(t):
         return t.__reduce_ex__(DEFAULT_PROTOCOL)
     hooks: OrderedDict[int, Any] = OrderedDict()

@@ -21,7 +21,7 @@ class tensortype(type):
     dtype: dtypes.dtype
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Tensor) and x.dtype is cls.dtype
+        return isinstance(x, Tensor) and x.dtype is cls.dtype and x.layout is strided
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
         return build(cls.dtype, args, device)

@@ -228,6 +228,7 @@ def array_repr(
     *,
     prefix: str = "tensor(",
     contents: str | None = None,
+    break_first: bool = False,
 ) -> str:
     """The text of an array as that of a tensor.
 
@@ -236,6 +237,7 @@ def array_repr(
         suffixes: what follows the data, such as "requires_grad=True".
         prefix: what stands before the data. Its length is the indentation of further lines.
         contents: text to print in place of the data.
+        break_first: begin a line with the first suffix in any case.
 
     >>> print(array_repr(np.array([[1, 2.5], [-3, 4]]), ["requires_grad=True"]))
     tensor([[ 1.0000,  2.5000],
@@ -248,7 +250,8 @@ def array_repr(
     # Two more than the last line has characters: PyTorch breaks the line that much early.
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if column + len(suffix) + 2 > PRINT_OPTS.linewidth:
+        if break_first or column + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            break_first = False
             text += ",\n" + " " * indent + suffix
             column = indent + len(suffix)
         else:
@@ -270,8 +273,11 @@ def tensor_repr(t: Tensor, *, tensor_contents: str | None = None, tangent: objec
 
     Source: torch.Tensor.__repr__
     """
-    a = raw(t)
-    suffixes = _about_data(a)
+    sparse = getattr(t, "word", None)  # a sparse tensor says how its layout is called
+    a, more = raw(t._of if sparse else t), {}
+    suffixes = _about_data(a) if not sparse else _about_parts(t, a)
+    if sparse and tensor_contents is None:
+        tensor_contents, more = _parts_text(t), {"break_first": t.is_sparse}
     history = _about_history(t)
     if history:
         suffixes.append(history)
@@ -281,8 +287,32 @@ def tensor_repr(t: Tensor, *, tensor_contents: str | None = None, tangent: objec
     # Tensor itself and Parameter itself (the class that declares `_is_param`) print as `tensor(...)`.
     if kind is Tensor or "_is_param" in vars(kind):
         return array_repr(a, suffixes, contents=tensor_contents)
+    if sparse:
+        text = array_repr(a, suffixes, contents=tensor_contents, **more)
+        return f"Parameter containing:\n{text}" if getattr(t, "_is_param", False) else text
     text = array_repr(a, suffixes, prefix=f"{kind.__name__}(", contents=tensor_contents)
     return f"Parameter({text})" if getattr(t, "_is_param", False) else text
+
+
+def _parts_text(t: Any) -> str:
+    """The indices and values of a sparse tensor, on lines of their own."""
+    names = ("indices", "values") if t.is_sparse else ("crow_indices", "col_indices", "values")
+    lines = []
+    for name, part in zip(names, [*([t._at] if t.is_sparse else t._at), t._of], strict=True):
+        a = raw(part)
+        indent = len("tensor(" + name + "=tensor(")
+        text = _array_text(a, indent) if a.size else f"[], size={a.shape}"
+        lines.append(f"{name}=tensor({text})")
+    return (",\n" + " " * 7).join(lines)
+
+
+def _about_parts(t: Any, a: np.ndarray) -> list[str]:
+    about = [f"size={tuple(t.shape)}", f"nnz={t._nnz()}"]
+    dtype = dtypes.from_numpy(a.dtype)
+    default = dtypes.get_default_dtype()
+    if dtype not in (default, default.to_complex(), dtypes.int64, dtypes.bool_):
+        about.append(f"dtype={dtype}")
+    return [*about, f"layout={t.layout}"]
 
 
 def _about_data(a: np.ndarray) -> list[str]:

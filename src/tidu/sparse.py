@@ -1,146 +1,171 @@
-"""torch.sparse without sparse layouts: tensors made of indices and values are dense, and so is what is done to them.
-
-The numbers are those of PyTorch; memory and time are those of dense tensors.
-"""
+"""torch.sparse: functions of sparse tensors. The tensors themselves are in ops/coo.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import dtypes
-from .core.tensor import Tensor
-from .ops.creation import tensor
-from .ops.factories import zeros
-from .ops.matmul import addmm as _addmm
-from .ops.matmul import matmul
-from .ops.ranges import arange
-from .ops.reduction import sum as _sum
-from .ops.sizing import say_dense
+import numpy as np
+
+from .core.tensor import tensor_of
+from .ops.coo import INVARIANTS, Sparse, old_constructor, product, smm, sparse_coo_tensor, summed, underivable
+from .ops.coo import _coo as by_coordinates
+from .ops.coo import _masked as masked_by
+from .ops.coo import addmm as _addmm
+from .ops.coo import softmax as softmax_of
+from .ops.matmul import addmm as _dense_addmm
+from .ops.matmul import mm as _dense_mm
 from .unbuilt import unbuilt, unbuilt_names
 
-_UNBUILT = "log_softmax softmax solve"
-__all__ = ["addmm", "check_sparse_tensor_invariants", "mm", "sum", *_UNBUILT.split()]
-
-
-def _given(x: Any, dtype: Any = None) -> Tensor:
-    return x if isinstance(x, Tensor) else tensor(x, dtype=dtype)
-
-
-def sparse_coo_tensor(
-    indices: Any, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
-    is_coalesced: bool | None = None,
-) -> Tensor:  # fmt: skip
-    """The dense tensor with `values` at `indices`, and zero elsewhere; values at one index are added up.
-
-    Args:
-        indices: one column of numbers a value.
-        values: what is there; further dimensions of it are further dimensions of the result.
-        size: that of the result. The smallest that holds all indices by default.
-
-    Source: torch.sparse_coo_tensor.
-    """
-    if values is None:  # a size alone
-        return zeros(*indices, dtype=dtype, requires_grad=requires_grad)
-    say_dense()
-    at, of = _given(indices, dtypes.int64), _given(values, dtype)
-    if at.dim() != 2:
-        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(at.shape)}")
-    if at.shape[1] != of.shape[0]:
-        raise RuntimeError(
-            f"indices and values must have same nnz, but got nnz from indices: {at.shape[1]}, nnz from values: "
-            f"{of.shape[0]}"
-        )
-    if dtype is not None:
-        of = of.to(dtype)  # type: ignore[attr-defined]
-    if size is None:
-        size = (*(int(row.max()) + 1 for row in at), *of.shape[1:])
-    out = zeros(*size, dtype=of.dtype).index_put(tuple(at), of, accumulate=True)  # type: ignore[attr-defined]
-    return out.requires_grad_() if requires_grad else out  # type: ignore[no-any-return]
-
-
-def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
-    pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
-) -> Tensor:  # fmt: skip
-    """The dense matrix whose rows have `values` in the columns `col_indices`; `crow_indices` says where rows begin.
-
-    Source: torch.sparse_csr_tensor.
-    """
-    starts, columns = _given(crow_indices, dtypes.int64), _given(col_indices, dtypes.int64)
-    counts = starts[1:] - starts[:-1]  # type: ignore[operator]
-    rows = arange(counts.shape[0]).repeat_interleave(counts)  # type: ignore[attr-defined]
-    if size is None:
-        size = (counts.shape[0], int(columns.max()) + 1 if columns.numel() else 0)  # type: ignore[attr-defined]
-    where = rows.unsqueeze(0).new_empty(2, rows.shape[0])
-    where[0], where[1] = rows, columns
-    return sparse_coo_tensor(where, values, size, dtype=dtype, requires_grad=requires_grad)
+_UNBUILT = "spsolve"
+__all__ = [
+    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum",
+    *_UNBUILT.split(),
+]  # fmt: skip
 
 
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
-    """The product of two matrices, dense as all are. Source: torch.sparse.mm."""
+    """The product of two matrices; the gradient of a sparse one is sparse, at its own indices.
+
+    >>> import tidu as torch
+    >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([[1., 2.],
+            [3., 4.]])
+
+    Source: torch.sparse.mm.
+    """
     if reduce is not None:
-        return unbuilt("torch.sparse.mm(reduce=...)", "sparse layouts")()
-    return matmul(mat1, mat2)
+        return unbuilt("torch.sparse.mm(reduce=...)", "reductions of sparse products")()
+    if not isinstance(mat1, Sparse) and not isinstance(mat2, Sparse):
+        return _dense_mm(mat1, mat2)
+    return product(by_coordinates(mat1), by_coordinates(mat2), "SparseAddmmBackward0")
 
 
-spmm = smm = dsmm = hsmm = hspmm = mm
+def spmm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices, as `mm` gives it. Source: torch.spmm."""
+    return _dense_mm(input, mat2)
+
+
+dsmm = spmm
+
+
+def hspmm(mat1: Any, mat2: Any) -> Any:
+    """The product of a sparse and a dense matrix, as a sparse one of rows. Source: torch.hspmm."""
+    return underivable("hspmm", product(by_coordinates(mat1), mat2).detach().to_sparse(1), mat1, mat2)
+
+
+hsmm = smm
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
-    """beta mat + alpha mat1 mat2. Source: torch.sparse.addmm."""
-    return _addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+    """beta mat + alpha mat1 mat2, with a sparse mat1. Source: torch.sparse.addmm."""
+    if not isinstance(mat1, Sparse):
+        return _dense_addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+    return _addmm(mat, by_coordinates(mat1), mat2, beta, alpha, "SparseAddmmBackward0")
+
+
+def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """beta input + alpha (mat1 mat2) at the indices of the sparse `input`. Source: torch.sparse.sampled_addmm."""
+    x = by_coordinates(input).coalesce()
+    out = x * beta + masked_by(mat1 @ mat2, x) * alpha
+    return out if input.is_sparse else out.to_sparse_csr()
 
 
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
-    """The sum over dimensions. Source: torch.sparse.sum."""
-    return _sum(input, dtype=dtype) if dim is None else _sum(input, dim, dtype=dtype)
+    """The sum of all elements that are there, or over dimensions: sparse as long as one of the sparse ones is left.
+
+    Source: torch.sparse.sum.
+    """
+    x = by_coordinates(input) if dtype is None else by_coordinates(input).to(dtype)
+    if dim is None or (not isinstance(dim, int) and len(dim) == x.ndim):
+        return x.coalesce().values().sum()
+    return summed(x, dim, node="SparseSumBackward0")
+
+
+def _softmax(name: str, log: bool) -> Any:
+    def fn(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        return softmax_of(input if dtype is None else input.to(dtype), dim, log)
+
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"The {name} along a dimension, of the elements that are there. Source: torch.sparse.{name}."
+    return fn
+
+
+softmax, log_softmax = _softmax("softmax", False), _softmax("log_softmax", True)
+
+
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+    """A sparse matrix of diagonals, each at its offset. Source: torch.sparse.spdiags."""
+    rows, cols, picked = [], [], []
+    d = diagonals.reshape(-1, diagonals.shape[-1])
+    for k, offset in enumerate(offsets.reshape(-1).tolist()):
+        col = np.arange(max(offset, 0), min(shape[1], shape[0] + offset, d.shape[1]))
+        rows.append(col - offset)
+        cols.append(col)
+        picked.append(k * d.shape[1] + col)
+    at = tensor_of(np.stack([np.concatenate(rows), np.concatenate(cols)]))
+    x = sparse_coo_tensor(at, d.reshape(-1)[tensor_of(np.concatenate(picked))], shape)
+    return x if layout is None else x.to_sparse(layout=layout)
+
+
+def as_sparse_gradcheck(gradcheck: Any) -> Any:
+    """The function itself: it takes sparse tensors. Source: torch.sparse.as_sparse_gradcheck."""
+    return gradcheck
 
 
 class check_sparse_tensor_invariants:
-    """A setting that is kept: there is nothing to check. Source: torch.sparse.check_sparse_tensor_invariants."""
-
-    _on = False
+    """Whether what sparse tensors are made of is checked: switched, or set for a `with` block. Source:
+    torch.sparse.check_sparse_tensor_invariants."""
 
     def __init__(self, enable: bool = True) -> None:
         self.state = enable
 
     @staticmethod
     def is_enabled() -> bool:
-        """What was set."""
-        return check_sparse_tensor_invariants._on
+        """Whether it is on."""
+        return INVARIANTS[0]
 
     @staticmethod
     def enable() -> None:
-        """Set it."""
-        check_sparse_tensor_invariants._on = True
+        """Turn it on."""
+        INVARIANTS[0] = True
 
     @staticmethod
     def disable() -> None:
-        """Unset it."""
-        check_sparse_tensor_invariants._on = False
+        """Turn it off."""
+        INVARIANTS[0] = False
 
     def __enter__(self) -> None:
-        self._before, check_sparse_tensor_invariants._on = self._on, self.state
+        self._before, INVARIANTS[0] = INVARIANTS[0], self.state
 
     def __exit__(self, *exc: Any) -> None:
-        check_sparse_tensor_invariants._on = self._before
+        INVARIANTS[0] = self._before
 
 
-globals().update(unbuilt_names("torch.sparse", _UNBUILT, "sparse layouts"))
+globals().update(unbuilt_names("torch.sparse", _UNBUILT, "solvers for sparse tensors"))
 
 
 def __getattr__(name: str) -> Any:
     if name.endswith("Tensor"):
         from . import legacy
 
-        kind = getattr(legacy, name)
-
-        def make(*args: Any) -> Tensor:
-            return sparse_coo_tensor(*args, dtype=kind.dtype)
-
-        make.__name__ = make.__qualname__ = name
-        return make
+        if hasattr(legacy, name):
+            value = globals()[name] = _type_of(name, getattr(legacy, name).dtype)
+            return value
     from .missing import missing_name
 
     raise missing_name(__name__, name)
+
+
+def _type_of(name: str, dtype: Any) -> Any:
+    """`torch.sparse.FloatTensor` and the like: constructors, and classes to ask for the dtype."""
+
+    class kind(type):
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, Sparse) and x.is_sparse and x.dtype is dtype
+
+        def __call__(cls, *args: Any, device: Any = None) -> Any:
+            return old_constructor(dtype, args)
+
+    return kind(
+        name, (), {"__module__": "torch.sparse", "dtype": dtype, "__doc__": f"Sparse tensors of {dtype}."}
+    )

@@ -18,8 +18,10 @@ import numpy as np
 
 from ..core import forward, levels
 from ..core.tensor import Tensor, tensor_of
+from ..layouts import strided
 from ..utils._pytree import tree_leaves, tree_map
 from .backward import grad as _grad
+from .function import Function
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -35,7 +37,10 @@ def _differentiable(x: Any) -> bool:
 def _outputs(out: Any) -> tuple[Any, ...]:
     """The outputs that can have a derivative."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
-    return tuple(o for o in outs if isinstance(o, Tensor) and o.dtype.category >= 2)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise AttributeError(f"'{type(o).__name__}' object has no attribute 'requires_grad'")
+    return tuple(o for o in outs if o.dtype.category >= 2)
 
 
 def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
@@ -134,11 +139,7 @@ def _analytical(
                             "Backward is not reentrant, i.e., running backward with same input and grad_output "
                             "multiple times "
                             "gives different values, although analytical gradient matches numerical gradient."
-                            f"The tolerance for nondeterminism was {nondet_tol}.\n\nNOTE: If your op relies on "
-                            "non-deterministic operations i.e., it is listed here:\n"
-                            "https://pytorch.org/docs/stable/generated/torch."
-                            "use_deterministic_algorithms.html\nthis failure "
-                            "might be expected.\n"
+                            f"The tolerance for nondeterminism was {nondet_tol}.{_NONDETERMINISTIC}"
                         )
             for r, g, x in zip(rows, got, ins, strict=True):
                 if g is None:
@@ -149,9 +150,28 @@ def _analytical(
                 if x.dtype.is_complex:
                     r[:, j, 0] += factor * flat.real
                     r[:, j, 1] += factor * flat.imag
-                else:
+                elif complex_out:
                     r[:, j] += factor * flat.real
+                else:
+                    r[:, j] = flat.real
     return rows
+
+
+_NONDETERMINISTIC = """\n
+NOTE: If your op relies on non-deterministic operations i.e., it is listed here:
+https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+this failure might be expected.
+
+If you are adding a new operator, please file an issue and then use one of the
+workarounds. The workaround depends on how your test invokes gradcheck/gradgradcheck.
+If the test
+- manually invokes gradcheck/gradgradcheck, then call gradcheck/gradgradcheck
+  with `nondet_tol=<tol>` as a keyword argument.
+- is OpInfo-based (e.g., in test_ops_gradients.py), then modify the OpInfo for the test
+  to have `gradcheck_nondet_tol=<tol>`.
+- is a Module test (e.g., in common_nn.py), then modify the corresponding
+  module_test entry to have `gradcheck_nondet_tol=<tol>`
+"""
 
 
 def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray[Any, Any]]:
@@ -195,12 +215,7 @@ def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     return bool(np.allclose(a, b, rtol, atol, equal_nan=True))
 
 
-def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any, like: Any = None) -> str:
-    if like is not None and np.asarray(numerical).dtype.kind == like.dtype.kind:
-        analytical, numerical = (
-            np.asarray(analytical).astype(like.dtype),
-            np.asarray(numerical).astype(like.dtype),
-        )
+def _mismatch(kind: str, i: int, k: int, analytical: Any, numerical: Any) -> str:
     return (
         f"{kind} for output {k} with respect to input {i},\n"
         f"numerical:{tensor_of(np.asarray(numerical))!r}\nanalytical:{tensor_of(np.asarray(analytical))!r}\n"
@@ -245,6 +260,8 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    if any(isinstance(x, Tensor) and x.layout is not strided for x in tree_leaves(inputs)):
+        func, inputs = _densely(func, inputs, bool(masked))
     args = dict(
         eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, undefined=check_undefined_grad,
         batched=check_batched_grad,
@@ -257,6 +274,31 @@ def gradcheck(
         except GradcheckError:
             return False
     return _gradcheck(func, inputs, **args)  # type: ignore[arg-type]
+
+
+def _densely(func: Any, inputs: Any, masked: bool) -> tuple[Any, Any]:
+    """The function of dense tensors in the place of sparse ones: of the values that are there, if `masked`."""
+    from ..ops.coo import sparse_coo_tensor
+
+    given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    sparse = [isinstance(x, Tensor) and x.layout is not strided for x in given]
+
+    def dense(x: Any) -> Any:
+        x = x.detach().to_sparse_coo()
+        return (x.coalesce().values().clone() if masked else x.to_dense()).requires_grad_()
+
+    def again(v: Any, x: Any) -> Any:
+        if not masked:
+            return v.to_sparse(layout=x.layout)
+        c = x.detach().to_sparse_coo().coalesce()
+        made = sparse_coo_tensor(c.indices(), v, c.shape, is_coalesced=True)
+        return made.to_sparse(layout=x.layout)
+
+    def call(*args: Any) -> Any:
+        outs = func(*[again(v, x) if s else v for v, x, s in zip(args, given, sparse, strict=True)])
+        return tuple(o.to_dense() for o in _outputs(outs))
+
+    return call, tuple(dense(x) if s and x.requires_grad else x for x, s in zip(given, sparse, strict=True))
 
 
 def _gradcheck(
@@ -280,15 +322,12 @@ def _gradcheck(
         numerical = None
     else:
         numerical = _numerical(func, inputs, eps)
+        if backward_ad:
+            _check_backward(func, inputs, outs, ins, eps, rtol, atol, nondet_tol)
     for k, o in enumerate(outs if numerical is not None else ()):
         if not o.requires_grad:
             _independent(k, numerical)
             continue
-        if backward_ad:
-            analytical = _analytical(outs, ins, k, nondet_tol)
-            for i, a in enumerate(analytical):
-                if not _close(a, numerical[i][k], rtol, atol):  # type: ignore[index]
-                    raise GradcheckError(_explained("Jacobian mismatch", i, k, a, numerical[i][k], outs, ins))  # type: ignore[index]
         if forward_ad:
             for i, a in enumerate(_forward_jacobian(func, inputs, k)):
                 if not _close(a, numerical[i][k], rtol, atol):  # type: ignore[index]
@@ -300,14 +339,38 @@ def _gradcheck(
     if batched_forward:
         _check_batched_forward(func, inputs)
     if undefined and backward_ad:
-        _check_undefined(func, outs, ins)
+        _check_undefined(func, inputs, outs, ins)
     return True
 
 
-def _explained(kind: str, i: int, k: int, a: Any, n: Any, outs: Sequence[Any], ins: Sequence[Any]) -> str:
-    a = a[..., 0] + 1j * a[..., 1] if a.ndim == 3 else a
-    n = n[..., 0] + 1j * n[..., 1] if n.ndim == 3 else n
-    return _mismatch(kind, i, k, a, n, outs[k]._a)
+def _check_backward(
+    func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[Any], eps: float, rtol: float, atol: float,
+    nondet_tol: float,
+) -> None:  # fmt: skip
+    """The Jacobians by backward passes: of complex outputs first the imaginary parts, then the real ones."""
+    complexes = [o.dtype.is_complex for o in outs]
+    for part in ("imag", "real") if any(complexes) else ("",):
+
+        def parts(*args: Any, part: str = part) -> Any:
+            return tuple(getattr(o, part) if o.dtype.is_complex else o for o in _outputs(func(*args)))
+
+        f = parts if part else func
+        results = _outputs(f(*inputs)) if part else outs
+        numerical = _numerical(f, inputs, eps)
+        for k, o in enumerate(results):
+            if not o.requires_grad:
+                continue
+            for i, a in enumerate(_analytical(results, ins, k, nondet_tol)):
+                n = numerical[i][k]
+                if a.ndim == 3:
+                    a, n = a[..., 0] + 1j * a[..., 1], n[..., 0] + 1j * n[..., 1]
+                if not _close(a, n, rtol, atol):
+                    part = "imaginary" if part == "imag" else part
+                    kind = f"While considering the {part} part of complex outputs only, " * complexes[k]
+                    like = ins[i].dtype.np if ins[i].dtype.is_complex else o.dtype.np
+                    raise GradcheckError(
+                        _mismatch(kind + "Jacobian mismatch", i, k, a.astype(ins[i].dtype.np), n.astype(like))
+                    )
 
 
 def _no_output_depends(func: Any, inputs: Any, eps: float) -> None:
@@ -328,34 +391,38 @@ def _check_directions(
     forward_ad: bool, backward_ad: bool,
 ) -> None:  # fmt: skip
     """<u, J v> for random unit vectors u of each output and v of each input, three ways."""
-    rng = np.random.default_rng(0)
+    from ..ops.random import rand
+    from ..random import Generator
+
+    generator = Generator()  # PyTorch's numbers, so that a failure reads the same
 
     def unit(t: Any) -> Any:
-        r = rng.standard_normal(t._a.shape)
-        return np.asarray(r / max(np.linalg.norm(r), 1e-30), t._a.dtype)
+        r = rand(t.numel(), generator=generator).to(t.dtype)
+        return (r / r.norm())._a.reshape(t._a.shape)
 
+    vs = [unit(x) for x in ins]
     us = [unit(o) for o in outs]
-    for i, x in enumerate(ins):
-        v = unit(x)
+    for i, (x, v) in enumerate(zip(ins, vs, strict=True)):
         moved = _along_direction(func, inputs, x._a, v, eps)
         for k, (o, u) in enumerate(zip(outs, us, strict=True)):
-            numerical = float(np.sum(u.reshape(-1) * moved[k]))
+            numerical = float(np.dot(u.reshape(-1), moved[k]))
+            near = atol * float(v.sum()) * float(u.sum())
             if not o.requires_grad:
                 if numerical != 0:
                     raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
             if backward_ad:
                 (g,) = _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True)
-                product = 0.0 if g is None else float(np.sum(g._a * v))
-                if not _close(product, numerical, rtol, atol):
+                product = 0.0 if g is None else float(np.dot(g._a.reshape(-1), v.reshape(-1)))
+                if not _close(product, numerical, rtol, near):
                     whole = _analytical(outs, ins, k, np.inf)[i], _numerical(func, inputs, eps)[i][k]
                     raise GradcheckError(
                         _fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole)
                     )
             if forward_ad:
                 t = _pushed(func, inputs, x, tensor_of(v))[k]
-                product = float(np.sum(t._a * u))
-                if not _close(product, numerical, rtol, atol):
+                product = float(np.dot(t._a.reshape(-1), u.reshape(-1)))
+                if not _close(product, numerical, rtol, near):
                     whole = _forward_jacobian(func, inputs, k)[i], _numerical(func, inputs, eps)[i][k]
                     kind = "Jacobian computed with forward mode mismatch"
                     raise GradcheckError(_fast_mismatch(kind, i, k, product, numerical, *whole))
@@ -445,19 +512,50 @@ def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:
                     )
 
 
-def _check_undefined(func: Any, outs: Sequence[Any], ins: Sequence[Any]) -> None:
+def _check_undefined(func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[Any]) -> None:
     """Backward must take gradients that never come: what is left must not depend on them."""
-    live = [o for o in outs if o.requires_grad]
-    for o in live:
-        zero = tensor_of(np.zeros(o._a.shape, o._a.dtype))
-        got = _grad([o], ins, [zero], retain_graph=True, allow_unused=True)
-        for g in got:
-            if g is not None and not np.all((g._a == 0) | np.isnan(g._a)):
-                raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
-                    "Please "
-                    "look at 'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
-                )
+    n = sum(o.requires_grad for o in outs)
+    for missing in [range(n), *([k] for k in range(n) if n > 1)]:
+        live = [o for o in _outputs(func(*inputs)) if o.requires_grad]
+        live = [_Unasked.apply(o) if k in missing else o for k, o in enumerate(live)]
+        zeros = [tensor_of(np.zeros(o._a.shape, o._a.dtype)) for o in live]
+        try:
+            got = _grad(live, ins, zeros, allow_unused=True)
+        except RuntimeError as e:
+            raise _undefined(
+                "Expected backward function to handle undefined output grads. Please look at "
+                '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            ) from e
+        if any(g is not None and g._a.any() for g in got):
+            raise _undefined(
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
+                'look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            )
+
+
+def _undefined(text: str) -> GradcheckError:
+    import warnings
+
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+        "break existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature',
+        UserWarning,
+        stacklevel=6,
+    )
+    return GradcheckError(text)
+
+
+class _Unasked(Function):
+    """What hands on no cotangent."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> None:
+        return None
 
 
 def gradgradcheck(
@@ -484,24 +582,33 @@ def gradgradcheck(
     `grad_outputs` are the weights of the first backward pass, random ones unless given. Source:
     torch.autograd.gradgradcheck.
     """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+        )
+    for name, asked in (("undefined", check_undefined_grad), ("batched", check_batched_grad)):
+        if asked and not check_rev_over_rev:
+            raise AssertionError(f"Setting check_{name}_grad=True requires check_rev_over_rev to be True")
     inputs = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        weights = []
-        for o in _outputs(func(*inputs)):
-            w = rng.standard_normal(o._a.shape)
-            if o.dtype.is_complex:
-                w = w + 1j * rng.standard_normal(o._a.shape)
-            weights.append(tensor_of(np.asarray(w, o._a.dtype)).requires_grad_())  # type: ignore[attr-defined]
+        from ..testing import make_tensor
+
+        weights = [
+            make_tensor(
+                o.shape, dtype=o.dtype, device="cpu", low=-1, high=1, requires_grad=True,
+                noncontiguous=gen_non_contig_grad_outputs,
+            )
+            for o in _outputs(func(*inputs)) if o.requires_grad
+        ]  # fmt: skip
     else:
         weights = list(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else [grad_outputs]
     n = len(weights)
 
     def first(*args: Any) -> Any:
         xs, ws = args[:-n] if n else args, args[-n:] if n else ()
-        outs = _outputs(func(*xs))
+        outs = [o for o in _outputs(func(*xs)) if o.requires_grad]
         ins = [x for x in tree_leaves(xs) if _differentiable(x)]
-        pairs = [(o, w) for o, w in zip(outs, ws, strict=True) if o.requires_grad]
+        pairs = list(zip(outs, ws, strict=True))
         got = _grad([o for o, _ in pairs], ins, [w for _, w in pairs], create_graph=True, allow_unused=True)
         return tuple(g for g in got if g is not None)
 

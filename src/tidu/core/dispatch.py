@@ -20,7 +20,7 @@ _SPECIAL: set[type] = set()  # the kinds
 _PLAIN = frozenset((Tensor, ndarray, int, float, bool, type(None)))  # what leaves the choice to others
 
 
-class Special(Tensor):
+class Kind(Tensor):
     """A value that is not a plain array; subclasses say how ops treat them."""
 
     __slots__ = ()
@@ -39,6 +39,12 @@ class Special(Tensor):
     def numbers(self, what: str) -> Any:
         """The array behind it, for `what` reads numbers out of tensors (item, tolist, ...); raises where none is."""
         raise NotImplementedError
+
+
+class Special(Kind):
+    """A value of a transform."""
+
+    __slots__ = ()
 
 
 def special_among(args: Sequence[Any], positions: Sequence[int]) -> Any:
@@ -63,7 +69,7 @@ def interpreter_of(values: Sequence[Any]) -> Any:
     for v in values:
         if v.__class__ is Tensor:
             continue
-        if isinstance(v, Special):
+        if isinstance(v, Kind):
             if top is None or v.level > top.level:
                 top = v
         else:

@@ -26,6 +26,9 @@ ndarray = np.ndarray
 _by_seq = attrgetter("seq")
 
 
+LAYOUTS = [False]  # whether there ever was a sparse tensor, so that gradients may be some
+
+
 class _Running(threading.local):
     run: Any = None
 
@@ -169,8 +172,10 @@ class Run:
             edges = node.edges
             wanted = edges if ways is None else ways.get(node)
             if g is None or wanted is None:
-                self.skip(edges)
-                continue
+                if wanted is None or not node.runs_unasked:
+                    self.skip(edges)
+                    continue
+                g = None if node.avals is None else [None] * len(node.avals)
             cots = node.apply(g, wanted, raw) if simple else self.apply_carefully(node, g, wanted)
             if not keep:
                 node.release()
@@ -336,15 +341,20 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
         return
     alone = _references(grads, leaf) <= ALONE
     c = grads.pop(leaf)
-    a = leaf._a
     if c.__class__ is not ndarray:
+        if isinstance(c, Tensor):
+            return _accumulate_tensor(leaf, had, c)
         c, alone = np.asarray(c), True
-    if had is not None:
-        if c.dtype is not a.dtype:
-            c = c.astype(a.dtype)
-        np.add(had._a, c, had._a, casting="unsafe")
-        had._v[0] += 1
-        return
+    try:
+        a = leaf._a
+        if had is not None:
+            if c.dtype is not a.dtype:
+                c = c.astype(a.dtype)
+            np.add(had._a, c, had._a, casting="unsafe")
+            had._v[0] += 1
+            return
+    except AttributeError:
+        return _accumulate_tensor(leaf, had, tensor_of(c))
     if alone and c.base is not None:  # a view of memory that nobody else sees
         alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
         alone = alone and c.base.base is None
@@ -360,6 +370,16 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     t._v = [0]
     t._node = t._view = t._grad = t._extra = None
     leaf._grad = t
+
+
+def _accumulate_tensor(leaf: Tensor, had: Any, c: Any) -> None:
+    """The same where one of them is of another layout: dense and sparse make dense."""
+    if had is None:
+        leaf._grad = c.detach() if getattr(c, "_a", None) is None else c.clone()
+    elif hasattr(c, "_a") and not hasattr(had, "_a"):
+        leaf._grad = c + had
+    else:
+        had.add_(c)
 
 
 def _copied(c: Tensor, leaf: Tensor) -> Tensor:
@@ -411,7 +431,10 @@ def run_backward(
     (batches, duals) ask for `raw_values=False`: rules then run on tensors, recorded only to create a graph.
     """
     run = Run(keep, create_graph, targets, accumulate, raw_values)
-    pairs = [(e, raw(g) if run.raw else g) for e, g in roots]
+    try:
+        pairs = [(e, raw(g) if run.raw else g) for e, g in roots]
+    except AttributeError:  # a sparse cotangent
+        pairs = [(e, getattr(g, "_a", g)) for e, g in roots]
     run.run(pairs)
     return run.captured
 

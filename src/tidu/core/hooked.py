@@ -14,7 +14,7 @@ def _shown(run: Any, g: Any) -> Any:
 
 
 def _back(run: Any, g: Any) -> Any:
-    return g._a if run.raw and isinstance(g, Tensor) else g
+    return getattr(g, "_a", g) if run.raw else g
 
 
 def call_tensor_hook(hook: Any, g: Any) -> Any:

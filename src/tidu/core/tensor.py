@@ -265,7 +265,10 @@ def extra(t: Tensor) -> Extra:
 
 def raw(t: Tensor) -> Any:
     """The array of any tensor, also of a subclass that hides it from the fast path."""
-    return _raw_get(t)
+    try:
+        return _raw_get(t)
+    except AttributeError:
+        return t._a  # raises what a kind of value without an array says
 
 
 _raw_get = Tensor.__dict__["_a"].__get__

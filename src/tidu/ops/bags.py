@@ -65,7 +65,7 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
 
 def _forward(
     weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, scale_grad_by_freq: bool, mode: int,
-    include_last_offset: bool, padding_idx: int,
+    include_last_offset: bool, padding_idx: int, sparse: bool = False,
 ) -> Any:  # fmt: skip
     """The bags; which bag each index is in; how many count in each; and for maxima, whence they come."""
     _check(weight, indices, offsets, padding_idx)
@@ -117,7 +117,7 @@ def _shares(g: Value, out2: Value, mode: int) -> Value:
 
 def _weight_rule(
     g0: Value, indices: Value, per_sample_weights: Value, out1: Value, out2: Value, out3: Value, weight_shape: Any,
-    scale_grad_by_freq: bool, mode: int, padding_idx: int,
+    scale_grad_by_freq: bool, mode: int, padding_idx: int, sparse: bool,
 ) -> Value:  # fmt: skip
     if mode == MAX:
         g = where((out2 > 0).reshape((-1, 1)), g0, 0)
@@ -125,7 +125,7 @@ def _weight_rule(
     seen = look_up(_shares(g0, out2, mode), out1)
     if per_sample_weights is not None:
         seen = seen * per_sample_weights.reshape((-1, 1))
-    return dense(seen, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+    return dense(seen, indices, weight_shape[0], padding_idx, scale_grad_by_freq, sparse)
 
 
 def _factors_rule(g0: Value, weight: Value, indices: Value, out1: Value, padding_idx: int) -> Value:
@@ -184,6 +184,7 @@ def embedding_bag(
         mode,
         include_last_offset,
         padding_idx,
+        sparse and weight.is_leaf,
     )
     if mode == SUM:
         return (

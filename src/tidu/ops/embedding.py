@@ -95,8 +95,8 @@ _back = Op(
 _embedding = Op(
     "embedding",
     _embedding_forward,
-    {"weight": lambda g, indices, padding_idx, scale_grad_by_freq, weight_shape: _dense.call(
-        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    {"weight": lambda g, indices, padding_idx, scale_grad_by_freq, weight_shape, sparse: dense(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq, sparse
     )},
     {"weight": lambda t, indices, padding_idx, scale_grad_by_freq, sparse: embedding(
         t, indices, padding_idx, scale_grad_by_freq, sparse
@@ -144,10 +144,10 @@ def embedding(
     try:
         w, i = weight._a, indices._a
     except AttributeError:
-        return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, sparse)
+        return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, False)
     dt = w.dtype
-    if (dt is not F32 and dt is not F64) or state.record is not True:
-        return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    if (dt is not F32 and dt is not F64) or state.record is not True or sparse:
+        return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, sparse and weight.is_leaf)
     _checked(w, i)
     t = new(Tensor)
     t._a = gather.take_rows(w, i)
@@ -168,8 +168,16 @@ def embedding(
 embedding.op = _embedding  # type: ignore[attr-defined]
 
 
-def dense(g: Value, indices: Value, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Value:
-    """Rows added up by index, as a value: the adjoint of looking them up."""
+def dense(
+    g: Value, indices: Value, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool = False
+) -> Value:
+    """Rows added up by index, as a value: the adjoint of looking them up. A sparse one keeps them apart."""
+    if sparse:
+        if scale_grad_by_freq:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+        from .coo import rows_gradient
+
+        return rows_gradient(g, indices, num_weights, padding_idx)
     return _dense.call(g, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
@@ -202,7 +210,8 @@ def f_embedding(
     """The rows of `weight` (n, d) that the integers `input` name, (...) to (..., d).
 
     **Arguments** padding_idx: a row without gradient; max_norm: rows of a larger norm are scaled down in place first;
-    scale_grad_by_freq: divide gradients by how often the row is used; sparse: gradients are dense here all the same.
+    scale_grad_by_freq: divide gradients by how often the row is used; sparse: the gradient is a sparse
+    tensor.
     Source: torch.nn.functional.embedding.
     """
     if padding_idx is None:

@@ -182,6 +182,8 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
 
 
 def _overridden(fn: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+    if hasattr(args[0], "made_like"):  # a sparse tensor
+        return args[0].made_like(fn.__name__, *args[1:], **kw)
     return call_overridden(fn, args, args, {k: v for k, v in kw.items() if v not in (None, False)})
 
 

@@ -32,6 +32,13 @@ LAZY = {
         "",
         "",
     ),
+    "coo": (
+        "smm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor "
+        "sparse_csr_tensor",
+        "_coalesced_ _indices _nnz _values coalesce col_indices crow_indices indices is_coalesced sparse_mask "
+        "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
+        "",
+    ),
     "ctc": (
         "ctc_loss",
         "",

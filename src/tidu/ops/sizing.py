@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 import warnings
@@ -16,7 +15,7 @@ __all__ = [
     "broadcast_shapes", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
     "sym_sqrt", "sym_sum",
 ]  # fmt: skip
-METHODS = "coalesce const_data_ptr dequantize is_coalesced resize sum_to_size to_dense to_sparse to_sparse_coo values"
+METHODS = "const_data_ptr dequantize resize sum_to_size to_dense"
 PROPERTIES = "_cdata grad_dtype volatile"
 
 
@@ -72,45 +71,9 @@ def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
     return self if dtype is None else self.to(dtype)
 
 
-@functools.cache
-def say_dense() -> None:
-    """Warn, once, that a tensor which the program takes for sparse is not."""
-    warnings.warn(
-        "tidu has no sparse layouts: a tensor made of indices and values takes the memory of a dense one",
-        stacklevel=4,
-    )
-
-
-def to_sparse(
-    self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
-) -> Any:
-    """A dense copy, with a warning: there are no sparse layouts. Source: torch.Tensor.to_sparse."""
-    say_dense()
-    return self.clone()
-
-
-def to_sparse_coo(self: Any) -> Any:
-    """A dense copy, with a warning: there are no sparse layouts. Source: torch.Tensor.to_sparse_coo."""
-    return to_sparse(self)
-
-
 def dequantize(self: Any) -> Any:
     """The tensor in float32. Source: torch.Tensor.dequantize."""
     return self.float()
-
-
-def _sparse_only(name: str, layout: str = "sparse coordinate tensor") -> Any:
-    def method(self: Any) -> Any:
-        raise RuntimeError(f"{name} expected {layout} layout but got Strided")
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"RuntimeError: for sparse tensors only. Source: torch.Tensor.{name}."
-    return method
-
-
-is_coalesced = _sparse_only("is_coalesced")
-coalesce = _sparse_only("coalesce")
-values = _sparse_only("values", "sparse tensor")
 
 
 def const_data_ptr(self: Any) -> int:

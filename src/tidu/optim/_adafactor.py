@@ -10,7 +10,7 @@ import numpy as np
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import finfo
 from ._arrays import _step_dtype, _zeros_like, number
-from .optimizer import Optimizer, ParamsT
+from .optimizer import Optimizer, ParamsT, sparse_ones
 
 __all__ = ["Adafactor"]
 
@@ -35,7 +35,7 @@ class Adafactor(Optimizer):
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
         for ok, text in (
-            (lr >= 0.0, f"Learning rate should be >= 0 but is: {lr}"),
+            (0.0 <= lr, f"Learning rate should be >= 0 but is: {lr}"),
             (beta2_decay <= 0.0, f"beta2_decay should be <= 0 but is: {beta2_decay}"),
             (eps[0] is None or eps[0] >= 0.0, f"epsilon1 should be >= 0 but is: {eps[0]}"),
             (eps[1] >= 0.0, f"epsilon2 should be >= 0 but is: {eps[1]}"),
@@ -56,6 +56,8 @@ class Adafactor(Optimizer):
         """Update the parameters by their gradients. Source: torch.optim.Adafactor.step."""
         loss = self._loss_of(closure)
         for group in self.param_groups:
+            if sparse_ones(group["params"]):
+                raise RuntimeError("Adafactor does not support sparse gradients")
             for p in group["params"]:
                 if p._grad is not None:
                     self._update(group, p)

@@ -14,9 +14,10 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.pool import parallel
-from ..core.modes import set_record, state
+from ..core.engine import LAYOUTS
+from ..core.modes import no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
-from .optimizer import Optimizer
+from .optimizer import Optimizer, sparse_ones
 
 Array = np.ndarray[Any, Any]
 SMALL = 1 << 14  # parameters up to this many elements go into a bank
@@ -138,13 +139,31 @@ class ArrayOptimizer(Optimizer):
         state.torch_function = False  # parameters that are instances of subclasses show their arrays
         try:
             for group in self.param_groups:
-                if group.get("differentiable"):
+                if LAYOUTS[0] and (sparse := sparse_ones(group["params"])):
+                    self._step_sparse(group, sparse)
+                elif group.get("differentiable"):
                     self._step_recorded(group)
                 else:
                     self._step_arrays(group)
         finally:
             state.torch_function = overriding
         return loss
+
+    def sparse(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        """Update a parameter by a sparse gradient."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+
+    def _step_sparse(self, group: dict[str, Any], sparse: list[Any]) -> None:
+        """Step the parameters with sparse gradients, then the others."""
+        with no_grad():
+            for p in sparse:
+                self.sparse(group, p, p._grad, self.state[p])
+        params = group["params"]
+        try:
+            group["params"] = [p for p in params if not any(p is s for s in sparse)]
+            self._step_arrays(group)
+        finally:
+            group["params"] = params
 
     def _step_recorded(self, group: dict[str, Any]) -> None:
         for p in group["params"]:
@@ -334,7 +353,7 @@ def check_options(lr: Any, **limits: tuple[bool, str]) -> None:
     """Raise ValueError for a learning rate, or for any option, that is out of its range."""
     if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
+    if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
     for ok, message in limits.values():
         if not ok:

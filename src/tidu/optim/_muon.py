@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ._arrays import _zeros_like, number
-from .optimizer import Optimizer, ParamsT
+from .optimizer import Optimizer, ParamsT, sparse_ones
 
 __all__ = ["Muon"]
 
@@ -54,7 +54,7 @@ class Muon(Optimizer):
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
         for ok, text in (
-            (lr >= 0.0, f"Learning rate should be >= 0 but is: {lr}"),
+            (0.0 <= lr, f"Learning rate should be >= 0 but is: {lr}"),
             (momentum >= 0.0, f"momentum should be >= 0 but is: {momentum}"),
             (weight_decay >= 0.0, f"weight decay should be >= 0 but is: {weight_decay}"),
             (
@@ -83,6 +83,8 @@ class Muon(Optimizer):
         loss = self._loss_of(closure)
         for group in self.param_groups:
             lr, momentum = number(group["lr"]), group["momentum"]
+            if sparse_ones(group["params"]):
+                raise RuntimeError("Muon does not support sparse gradients")
             for p in group["params"]:
                 if p._grad is None:
                     continue

@@ -131,10 +131,13 @@ class Adam(ArrayOptimizer):
         denominator = (v.sqrt() / (root * size)).add_(eps / size)
         p.addcdiv_(m.clone(), denominator)
 
+    def sparse(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
 
 def check_adam(lr: Any, betas: Any, eps: float, weight_decay: Any) -> None:
     """Raise for options of the Adam family that are out of range."""
-    if not lr >= 0.0:
+    if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
     if not eps >= 0.0:
         raise ValueError(f"Invalid epsilon value: {eps}")

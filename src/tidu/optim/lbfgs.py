@@ -131,7 +131,7 @@ class LBFGS(Optimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if max_eval is None:
             max_eval = max_iter * 5 // 4
@@ -154,7 +154,7 @@ class LBFGS(Optimizer):
 
     def _gradient(self) -> Array:
         parts = [
-            np.zeros(p._a.size, p._a.dtype) if p._grad is None else p._grad._a.reshape(-1)
+            np.zeros(p._a.size, p._a.dtype) if p._grad is None else p._grad.to_dense()._a.reshape(-1)
             for p in self._params
         ]
         flat = np.concatenate([_real(a) for a in parts])
@@ -232,8 +232,9 @@ class LBFGS(Optimizer):
                     ss.append(s)
                     ro.append(1.0 / product)
                     h = product / (y @ y)
-                entry.setdefault("al", [None] * group["history_size"])
-                d = _direction(g, ys, ss, ro, h)
+                d, al = _direction(g, ys, ss, ro, h)
+                kept = entry.setdefault("al", [None] * group["history_size"])
+                kept[: len(al)] = map(_tensor, al)
             before, loss_before = g.copy(), loss
             t = min(1.0, 1.0 / np.abs(g).sum()) * lr if entry["n_iter"] == 1 else lr
             slope = g @ d
@@ -278,17 +279,17 @@ class LBFGS(Optimizer):
         return first
 
 
-def _direction(g: Array, ys: list[Any], ss: list[Any], ro: list[Any], h: Any) -> Array:
-    """Minus the approximate inverse Hessian times the gradient."""
+def _direction(g: Array, ys: list[Any], ss: list[Any], ro: list[Any], h: Any) -> tuple[Array, list[Any]]:
+    """Minus the approximate inverse Hessian times the gradient, and the coefficients on the way."""
     q = -g
-    al = [None] * len(ys)
+    al: list[Any] = [None] * len(ys)
     for i in range(len(ys) - 1, -1, -1):
         al[i] = (ss[i] @ q) * ro[i]
-        q = q - al[i] * ys[i]  # type: ignore[operator]
+        q = q - al[i] * ys[i]
     r = q * h
     for i in range(len(ys)):
-        r = r + (al[i] - (ys[i] @ r) * ro[i]) * ss[i]  # type: ignore[operator]
-    return r
+        r = r + (al[i] - (ys[i] @ r) * ro[i]) * ss[i]
+    return r, al
 
 
 def _real(a: Array) -> Array:

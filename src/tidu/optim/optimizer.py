@@ -14,6 +14,7 @@ from ..core.hooks import RemovableHandle
 from ..core.inplace import note
 from ..core.modes import enable_grad, set_record, state
 from ..core.tensor import Tensor
+from ..layouts import strided
 
 __all__ = [
     "Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
@@ -72,6 +73,11 @@ def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]
             set_record(was)
 
     return step
+
+
+def sparse_ones(params: Iterable[Any]) -> list[Any]:
+    """The parameters whose gradients are sparse."""
+    return [p for p in params if p._grad is not None and p._grad.layout is not strided]
 
 
 def _to_scalar(x: Any) -> Any:

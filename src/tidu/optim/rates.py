@@ -43,7 +43,7 @@ class Adadelta(ArrayOptimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
@@ -121,7 +121,7 @@ class Adagrad(ArrayOptimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         for name, value in (
             ("lr_decay", lr_decay), ("weight_decay", weight_decay),
@@ -188,6 +188,18 @@ class Adagrad(ArrayOptimizer):
         np.divide(spare, x, x)
         np.add(p, x, p)
 
+    def sparse(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        if not entry:
+            self.begin(group, p, entry)
+        c, total = (-g if group["maximize"] else g.clone()).coalesce(), entry["sum"]
+        (step,), (size, eps, *_) = self.advance(group, False, (entry["step"].item(),))
+        entry["step"].fill_(step)
+        total.add_(c.pow(2))
+        c._values().div_(total.sparse_mask(c)._values().sqrt_().add_(eps))
+        p.add_(c, alpha=-size)
+
     def recorded(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
         entry["step"] += 1
         size = group["lr"] / (1 + (entry["step"].item() - 1) * group["lr_decay"])
@@ -217,7 +229,7 @@ class RMSprop(ArrayOptimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not eps >= 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
@@ -321,7 +333,7 @@ class Rprop(ArrayOptimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
@@ -404,7 +416,7 @@ class ASGD(ArrayOptimizer):
     ) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not weight_decay >= 0.0:
             raise ValueError(f"Invalid weight_decay value: {weight_decay}")

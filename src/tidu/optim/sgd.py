@@ -155,6 +155,9 @@ class SGD(ArrayOptimizer):
         else:
             p.add_(g, alpha=-lr)
 
+    def sparse(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
+        self.recorded(group, p, g, entry)
+
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
     """Raise for options that do not go together."""

@@ -57,7 +57,7 @@ class Embedding(_Table):
         padding_idx: a row that starts as zeros and gets no gradient.
         max_norm, norm_type: rows looked up are first scaled down to this norm, in place.
         scale_grad_by_freq: divide a row's gradient by how often it was looked up.
-        sparse: accepted; gradients are dense.
+        sparse: the gradient is a sparse tensor.
 
     >>> import tidu as torch
     >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2], [4, 5]])).shape

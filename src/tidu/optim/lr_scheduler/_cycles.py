@@ -116,7 +116,7 @@ class CyclicLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
-        fn = state["_scale_fn_custom"]
+        fn = state.pop("_scale_fn_custom")
         plain = fn is None or isinstance(fn, types.FunctionType)
         state["_scale_fn_custom"] = None if plain else fn.__dict__.copy()
         return state
