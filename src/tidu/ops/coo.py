@@ -282,6 +282,10 @@ class Sparse(Kind):
         self._size = Size(size)
         return self
 
+    def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
+        """The size of another sparse tensor."""
+        return self.sparse_resize_and_clear_(the_template.shape, the_template.sparse_dim(), 0)
+
     def sparse_resize_and_clear_(self, size: Any, sparse_dim: int, dense_dim: int) -> Any:
         """Another size, and no values."""
         return _written(self, _empty(size, self.dtype, sparse_dim))
