@@ -80,6 +80,7 @@ class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its methods."""
 
     _forward_cls: Any = None
+    runs_unasked = True
     saves_for_forward = False  # whether it is `jvp` that asks for what was saved
     avals: list[Any] | None
 

@@ -76,7 +76,9 @@ def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
 # ------------------------------------------------------------------ Jacobians
 
 
-def _numerical(fn: Callable[..., Any], inputs: Sequence[Any], eps: float) -> list[list[np.ndarray[Any, Any]]]:
+def _numerical(
+    fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[Any], eps: float
+) -> list[list[np.ndarray[Any, Any]]]:
     """For every differentiable input and output the Jacobian (input elements, output elements) by central
     differences."""
     per_input = []
@@ -93,10 +95,11 @@ def _numerical(fn: Callable[..., Any], inputs: Sequence[Any], eps: float) -> lis
                 columns.append([np.stack([r, m], -1) / (2 * eps) for r, m in zip(real, imag, strict=True)])
             else:
                 columns.append([r / (2 * eps) for r in real])
-        n_out = len(_outputs(fn(*inputs)))
-        sizes = [o.numel() for o in _outputs(fn(*inputs))]
         per_input.append(
-            [np.stack([c[k] for c in columns]) if columns else np.zeros((0, sizes[k])) for k in range(n_out)]
+            [
+                np.stack([c[k] for c in columns]) if columns else np.zeros((0, o.numel()))
+                for k, o in enumerate(outs)
+            ]
         )
     return per_input
 
@@ -125,36 +128,47 @@ def _analytical(
         np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float)
         for x in ins
     ]
-    for j in range(n):
-        for unit in (1, 1j) if complex_out else (1,):
+    units = [(j, unit) for j in range(n) for unit in ((1, 1j) if complex_out else (1,))]
+
+    def pulled() -> list[Any]:
+        got = []
+        for j, unit in units:
             v = np.zeros(n, out._a.dtype)
             v[j] = unit
-            w = tensor_of(v.reshape(out._a.shape))
-            got = _grad(out, ins, w, retain_graph=True, allow_unused=True)
-            if nondet_tol is not None:
-                again = _grad(out, ins, w, retain_graph=True, allow_unused=True)
-                for g, h in zip(got, again, strict=True):
-                    if g is not None and not _close(g._a, h._a, 0, nondet_tol):
-                        raise GradcheckError(
-                            "Backward is not reentrant, i.e., running backward with same input and grad_output "
-                            "multiple times "
-                            "gives different values, although analytical gradient matches numerical gradient."
-                            f"The tolerance for nondeterminism was {nondet_tol}.{_NONDETERMINISTIC}"
-                        )
-            for r, g, x in zip(rows, got, ins, strict=True):
-                if g is None:
-                    continue
-                flat = np.asarray(g._a).reshape(-1)
-                # <cot, J v> = <J^T cot, v>: with cot = unit at j the gradient holds Re(conj(unit) dout_j/dv).
-                factor = 1 if unit == 1 else 1j
-                if x.dtype.is_complex:
-                    r[:, j, 0] += factor * flat.real
-                    r[:, j, 1] += factor * flat.imag
-                elif complex_out:
-                    r[:, j] += factor * flat.real
-                else:
-                    r[:, j] = flat.real
+            got.append(
+                _grad(out, ins, tensor_of(v.reshape(out._a.shape)), retain_graph=True, allow_unused=True)
+            )
+        return got
+
+    first = pulled()
+    _check_reentrant(first, pulled(), nondet_tol)
+    for (j, unit), got in zip(units, first, strict=True):
+        for r, g, x in zip(rows, got, ins, strict=True):
+            if g is None:
+                continue
+            flat = np.asarray(g._a).reshape(-1)
+            # <cot, J v> = <J^T cot, v>: with cot = unit at j the gradient holds Re(conj(unit) dout_j/dv).
+            factor = 1 if unit == 1 else 1j
+            if x.dtype.is_complex:
+                r[:, j, 0] += factor * flat.real
+                r[:, j, 1] += factor * flat.imag
+            elif complex_out:
+                r[:, j] += factor * flat.real
+            else:
+                r[:, j] = flat.real
     return rows
+
+
+def _check_reentrant(first: Sequence[Any], second: Sequence[Any], tolerance: float) -> None:
+    """Raise where two backward passes gave different values."""
+    for got, again in zip(first, second, strict=True):
+        for g, h in zip(got, again, strict=True):
+            if g is not None and not _close(g._a, h._a, 0, tolerance):
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                    "gives different values, although analytical gradient matches numerical gradient."
+                    f"The tolerance for nondeterminism was {tolerance}.{_NONDETERMINISTIC}"
+                )
 
 
 _NONDETERMINISTIC = """\n
@@ -315,29 +329,26 @@ def _gradcheck(
             x.retain_grad()
     outs = _outputs(func(*inputs))
     if not any(o.requires_grad for o in outs):
-        _no_output_depends(func, inputs, eps)
+        _no_output_depends(func, inputs, outs, eps)
         return True
     if fast and not any(v.dtype.is_complex for v in (*ins, *outs)):
-        _check_directions(func, inputs, outs, ins, eps, rtol, atol, forward_ad, backward_ad)
-        numerical = None
+        _check_directions(func, inputs, outs, ins, eps, rtol, atol, nondet_tol, forward_ad, backward_ad)
     else:
-        numerical = _numerical(func, inputs, eps)
         if backward_ad:
             _check_backward(func, inputs, outs, ins, eps, rtol, atol, nondet_tol)
-    for k, o in enumerate(outs if numerical is not None else ()):
-        if not o.requires_grad:
-            _independent(k, numerical)
-            continue
         if forward_ad:
-            for i, a in enumerate(_forward_jacobian(func, inputs, k)):
-                if not _close(a, numerical[i][k], rtol, atol):  # type: ignore[index]
-                    raise GradcheckError(
-                        _mismatch("Jacobian computed with forward mode mismatch", i, k, a, numerical[i][k])  # type: ignore[index]
-                    )
+            numerical = _numerical(func, inputs, outs, eps)
+            for k in [k for k, o in enumerate(outs) if o.requires_grad]:
+                for i, a in enumerate(_forward_jacobian(func, inputs, k)):
+                    if not _close(a, numerical[i][k], rtol, atol):
+                        kind = "Jacobian computed with forward mode mismatch"
+                        raise GradcheckError(_mismatch(kind, i, k, a, numerical[i][k]))
     if batched:
         _check_batched(outs, ins)
     if batched_forward:
         _check_batched_forward(func, inputs)
+    if backward_ad:
+        _check_multiplied(outs, ins)
     if undefined and backward_ad:
         _check_undefined(func, inputs, outs, ins)
     return True
@@ -356,7 +367,7 @@ def _check_backward(
 
         f = parts if part else func
         results = _outputs(f(*inputs)) if part else outs
-        numerical = _numerical(f, inputs, eps)
+        numerical = _numerical(f, inputs, results, eps)
         for k, o in enumerate(results):
             if not o.requires_grad:
                 continue
@@ -373,22 +384,16 @@ def _check_backward(
                     )
 
 
-def _no_output_depends(func: Any, inputs: Any, eps: float) -> None:
-    for per_output in _numerical(func, inputs, eps):
+def _no_output_depends(func: Any, inputs: Any, outs: Sequence[Any], eps: float) -> None:
+    for per_output in _numerical(func, inputs, outs, eps):
         for j in per_output:
             if np.any(j != 0):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _independent(k: int, numerical: Any) -> None:
-    for per_output in numerical:
-        if np.any(per_output[k] != 0):
-            raise GradcheckError("Numerical gradient for function expected to be zero")
-
-
 def _check_directions(
     func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[Any], eps: float, rtol: float, atol: float,
-    forward_ad: bool, backward_ad: bool,
+    nondet_tol: float, forward_ad: bool, backward_ad: bool,
 ) -> None:  # fmt: skip
     """<u, J v> for random unit vectors u of each output and v of each input, three ways."""
     from ..ops.random import rand
@@ -408,14 +413,15 @@ def _check_directions(
             numerical = float(np.dot(u.reshape(-1), moved[k]))
             near = atol * float(v.sum()) * float(u.sum())
             if not o.requires_grad:
-                if numerical != 0:
-                    raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
             if backward_ad:
-                (g,) = _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True)
+                (g,), *again = [
+                    _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True) for _ in range(2)
+                ]
+                _check_reentrant([(g,)], again, nondet_tol)
                 product = 0.0 if g is None else float(np.dot(g._a.reshape(-1), v.reshape(-1)))
                 if not _close(product, numerical, rtol, near):
-                    whole = _analytical(outs, ins, k, np.inf)[i], _numerical(func, inputs, eps)[i][k]
+                    whole = _analytical(outs, ins, k, np.inf)[i], _numerical(func, inputs, outs, eps)[i][k]
                     raise GradcheckError(
                         _fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole)
                     )
@@ -423,7 +429,7 @@ def _check_directions(
                 t = _pushed(func, inputs, x, tensor_of(v))[k]
                 product = float(np.dot(t._a.reshape(-1), u.reshape(-1)))
                 if not _close(product, numerical, rtol, near):
-                    whole = _forward_jacobian(func, inputs, k)[i], _numerical(func, inputs, eps)[i][k]
+                    whole = _forward_jacobian(func, inputs, k)[i], _numerical(func, inputs, outs, eps)[i][k]
                     kind = "Jacobian computed with forward mode mismatch"
                     raise GradcheckError(_fast_mismatch(kind, i, k, product, numerical, *whole))
 
@@ -512,6 +518,17 @@ def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:
                     )
 
 
+def _check_multiplied(outs: Sequence[Any], ins: Sequence[Any]) -> None:
+    """Of cotangents that are zero nothing may come."""
+    live = [o for o in outs if o.requires_grad]
+    zeros = [tensor_of(np.zeros(o._a.shape, o._a.dtype)) for o in live]
+    for g, x in zip(_grad(live, ins, zeros, allow_unused=True), ins, strict=True):
+        if g is not None and g._a.any():
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g is not None and g.dtype is not x.dtype:
+            raise GradcheckError("grad is incorrect type")
+
+
 def _check_undefined(func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[Any]) -> None:
     """Backward must take gradients that never come: what is left must not depend on them."""
     n = sum(o.requires_grad for o in outs)
@@ -583,9 +600,7 @@ def gradgradcheck(
     torch.autograd.gradgradcheck.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError(
-            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
-        )
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     for name, asked in (("undefined", check_undefined_grad), ("batched", check_batched_grad)):
         if asked and not check_rev_over_rev:
             raise AssertionError(f"Setting check_{name}_grad=True requires check_rev_over_rev to be True")

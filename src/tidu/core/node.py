@@ -66,6 +66,8 @@ class Node:
     EDGE = NODE
     nr = 0
     op: Any = None
+    runs_unasked = False  # also where no cotangent has come
+    avals: Any = None
 
     edges: tuple[Any, ...]
     seq: int
