@@ -191,18 +191,18 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
     ([1, 2, 3], {'a': [10, 20], 'b': 30})
     """
     leaves: list[Any] = []
+    return leaves, _walk(tree, leaves, is_leaf)
 
-    def walk(x: Any) -> TreeSpec:
-        got = None
-        if not (is_leaf is not None and is_leaf(x)) and (type(x) in SUPPORTED_NODES or isinstance(x, tuple)):
-            got = _children(x)
-        if got is None:
-            leaves.append(x)
-            return LEAF
-        kind, children, context = got
-        return TreeSpec(kind, context, [walk(c) for c in children])
 
-    return leaves, walk(tree)
+def _walk(x: Any, leaves: list[Any], is_leaf: Any) -> TreeSpec:  # no closure: one that calls itself is a cycle
+    got = None
+    if not (is_leaf is not None and is_leaf(x)) and (type(x) in SUPPORTED_NODES or isinstance(x, tuple)):
+        got = _children(x)
+    if got is None:
+        leaves.append(x)
+        return LEAF
+    kind, children, context = got
+    return TreeSpec(kind, context, [_walk(c, leaves, is_leaf) for c in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
@@ -217,17 +217,16 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
             f"treespec.unflatten(leaves): `leaves` has length {len(items)} but the spec refers to a pytree that holds "
             f"{treespec.num_leaves} items ({treespec})."
         )
-    it = iter(items)
+    return _build(treespec, iter(items))
 
-    def build(spec: TreeSpec) -> Any:
-        if spec.type is None:
-            return next(it)
-        children = [build(c) for c in spec.children_specs]
-        if issubclass(spec.type, tuple) and spec.type is not tuple:
-            return spec.type(*children)
-        return SUPPORTED_NODES[spec.type][1](children, spec.context)
 
-    return build(treespec)
+def _build(spec: TreeSpec, it: Iterator[Any]) -> Any:
+    if spec.type is None:
+        return next(it)
+    children = [_build(c, it) for c in spec.children_specs]
+    if issubclass(spec.type, tuple) and spec.type is not tuple:
+        return spec.type(*children)
+    return SUPPORTED_NODES[spec.type][1](children, spec.context)
 
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
