@@ -54,7 +54,10 @@ def view_op(
         record = state.record
         if record is not True and record is not False:
             return general((input, *args))
-        r = forward(a, *args)
+        try:
+            r = forward(a, *args)
+        except TypeError:
+            return general((input, *args))
         t = new(Tensor)
         t._a = r
         cell = t._v = input._v
@@ -100,7 +103,10 @@ def shaped_op(
         record = state.record
         if record is not True and record is not False:
             return general((input, *args))
-        r = forward(a, *args)
+        try:
+            r = forward(a, *args)
+        except TypeError:
+            return general((input, *args))
         if r.__class__ is not ndarray:
             r = np.asarray(r)
         e = input._node if input._view is None else live_node(input)

@@ -7,8 +7,10 @@ looked at.
 
 from __future__ import annotations
 
+import dis
 import functools
 import re
+import sys
 from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -100,6 +102,7 @@ def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
                 args, out = args[0], kw.get("out", args[1] if len(args) > 1 else None)
                 args = args[: next((i for i, v in enumerate(args) if v is REQUIRED), len(args))]
                 kw = {} if out is None else {"out": out}
+            args, kw = _as_named(sys._getframe(2), fn.__code__.co_varnames, args, kw)
             better = wrong(name, method, args, kw)
             if better is None:
                 raise
@@ -128,6 +131,22 @@ def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
     functools.update_wrapper(call, fn)
     fn.copies = [*getattr(fn, "copies", ()), call]  # who changes one changes all
     return call
+
+
+def _as_named(
+    frame: Any, params: Sequence[str], args: tuple[Any, ...], kw: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of the call that a frame is in, by name those that its code gives so."""
+    before = [
+        i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"
+    ]
+    if len(before) < 2 or before[-1].opname not in ("CALL", "CALL_KW"):
+        return args, kw
+    named = before[-2].opname == "KW_NAMES" or before[-1].opname == "CALL_KW"
+    names = frame.f_code.co_consts[before[-2].arg] if named else ()
+    places = {name: k for k, name in enumerate(params[: len(args)]) if name in names}
+    kw = {name: args[places[name]] if name in places else kw.get(name) for name in names}
+    return tuple([v for k, v in enumerate(args) if k not in places.values()]), kw
 
 
 def _plain(v: Any) -> Any:
@@ -208,7 +227,13 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
     plausible = [p for p, s in zip(problems, shown, strict=True) if _least(s) <= given <= len(parsed(s))]
     if len(plausible) == 1:
         return TypeError(plausible[0])
-    got = f"{name}() received an invalid combination of arguments - got ({_given(args, kw)}), but expected "
+    what = f"({_given(args, kw)})"
+    if len(shown) == 1:
+        what = _unlike(shown[0], args, kw) or what
+    got = f"{name}() received an invalid combination of arguments - got "
+    if what[0] != "(":
+        return TypeError(f"{got}unrecognized {what}")
+    got += f"{what}, but expected "
     if len(shown) == 1:
         return TypeError(f"{got}({shown[0]})")
     return TypeError(got + "one of:\n" + "".join(f" * ({s})\n{_mismatch(s, args, kw)}" for s in shown))
@@ -358,28 +383,35 @@ def _given(args: tuple[Any, ...], kw: dict[str, Any]) -> str:
     return text + ", " if kw and not args else text
 
 
-def _mismatch(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
-    """The line that PyTorch adds under a signature with as many parts as there are arguments."""
+def _unlike(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
+    """What PyTorch finds unlike a signature with as many parts as there are arguments; it reads no defaults."""
     parts = signature.split(", ") if signature else [""]
     if len(args) + len(kw) != len(parts):
         return ""
-    parameters = parsed(signature)
-    unknown = [k for k in kw if k not in {p.name for p in parameters}]
+    kinds = {name: kind for kind, _, name in (part.rpartition(" ") for part in parts)}
+    unknown = [k for k in reversed(kw) if k not in kinds]
     if unknown:
-        return f"      didn't match because some of the keywords were incorrect: {', '.join(unknown)}\n"
-    shown = [_marked(p, v) for p, v in zip(parts, args, strict=False)]
-    named = {p.name: p.kind for p in parameters}
-    shown += [_marked(f"{named[k]} {k}", v, k + "=") for k, v in reversed(kw.items())]
-    text = ", ".join(shown) + ", " * bool(kw and not args)
-    return f"      didn't match because some of the arguments have invalid types: ({text})\n"
+        return "keyword arguments: " + ", ".join(unknown)
+    shown = [_marked(part.rpartition(" ")[0], v) for part, v in zip(parts, args, strict=False)]
+    shown += [_marked(kinds[k], kw[k], k + "=") for k in kinds if k in kw]
+    return "(" + ", ".join(shown) + ", " * bool(kw and not args) + ")"
 
 
-def _marked(part: str, v: Any, name: str = "") -> str:
+def _mismatch(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
+    """The line that PyTorch adds under a signature with as many parts as there are arguments."""
+    unlike = _unlike(signature, args, kw)
+    if unlike[:1] == "(":
+        return f"      didn't match because some of the arguments have invalid types: {unlike}\n"
+    return unlike and f"      didn't match because some of the keywords were incorrect: {unlike[19:]}\n"
+
+
+def _marked(kind: str, v: Any, name: str = "") -> str:
     """A value's type, between exclamation marks unless it is plainly the one asked for."""
-    kind = part.partition(" = ")[0].rpartition(" ")[0]
     plain = {"Tensor": Tensor, "int": int, "bool": bool, "float": float, "str": str}.get(kind)
     if plain is not None and isinstance(v, plain) and not (kind == "int" and isinstance(v, bool)):
         return name + word(v)
-    inner = ", ".join(map(word, v)) if isinstance(v, (tuple, list)) and len(v) else ""
-    open_, close = "[]" if isinstance(v, list) else "()"
-    return f"!{name}{word(v)}{f' of {open_}{inner}{close}' * bool(inner)}!"
+    of = ""
+    if isinstance(v, (tuple, list)):
+        inner = ", ".join(map(word, v))
+        of = f" of [{inner}]" if isinstance(v, list) else f" of ({inner}{',' * (len(v) == 1)})"
+    return f"!{name}{word(v)}{of}!"
