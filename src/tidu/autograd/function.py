@@ -405,9 +405,11 @@ def run(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _check_dirty(ctx: Any, inputs: list[Tensor], outs: list[Any]) -> None:
+    if not all(isinstance(t, Tensor) for t in ctx.non_differentiable or ()):
+        raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
     for t in ctx.dirty_tensors or ():
         if not isinstance(t, Tensor):
-            raise RuntimeError("mark_dirty can only accept variables, but argument")
+            raise RuntimeError("mark_dirty can only accept variables, but argument ")
         if not _same(t, inputs):
             import warnings
 

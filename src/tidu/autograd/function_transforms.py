@@ -63,7 +63,9 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
             "Function's jvp returned an invalid number of forward gradients (expected "
             f"{len(outs)} but got {len(moved)})"
         )
-    for o, t in zip(outs, moved, strict=True):
+    for i, (o, t) in enumerate(zip(outs, moved, strict=True)):
+        if t is not None and not isinstance(t, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
         check_sizes(o, t)
     fixed = ctx.non_differentiable or ()
     made = tuple(
