@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gc
 import inspect
+import subprocess
+import sys
 import weakref
 from typing import Any
 
@@ -498,3 +500,19 @@ def test_vmap_is_a_loop(name: str) -> None:
                 np.testing.assert_allclose(
                     out._a, np.stack([one[k]._a for one in loop]), rtol=1e-12, atol=1e-14
                 )
+
+
+def test_methods_have_signatures_and_texts_before_first_use() -> None:
+    program = """
+import inspect, tidu
+assert tidu.Tensor.cummax.__doc__.startswith("The greatest") and "dim" in inspect.signature(tidu.Tensor.cummax).parameters
+
+class Loud(tidu.Tensor):
+    def lgamma(self):
+        print("once")
+        return super().lgamma()
+
+Loud([1.0]).lgamma()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "once\n"

@@ -101,7 +101,7 @@ _LATER = {
             "set_default_tensor_type typename"
         ),
         "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
-        "printing": "set_printoptions",
+        "printing": "_tensor_str set_printoptions",
         "random": "thread_safe_generator",
         "serialization": "load save",
         "sparse": "dsmm hsmm hspmm spmm",
@@ -110,9 +110,9 @@ _LATER = {
 }
 _MODULES = frozenset(
     "_C __future__ _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
-    "functional futures fx hub jit legacy library linalg masked mps multiprocessing nested nn onnx optim overrides "
-    "package profiler quantization quasirandom random return_types serialization signal sparse special storage testing types utils "
-    "version xpu mtia aliasing explain cli demos running printing".split()
+    "functional futures fx hub jit legacy linalg masked mps multiprocessing nested nn optim overrides "
+    "profiler quantization quasirandom random return_types serialization signal sparse special storage testing types utils "
+    "version xpu mtia aliasing cli demos running printing".split()
 )
 
 

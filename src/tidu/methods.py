@@ -136,26 +136,26 @@ def read_only(name: str) -> Callable[[Any, Any], None]:
     return refuse
 
 
-def _method_later(family: str, name: str) -> Any:
-    """What stands for a method until its family is imported."""
+class _Later:
+    """What stands for a method until it is asked for, which imports its family."""
 
-    def method(self: Any, *args: Any, **kw: Any) -> Any:
-        _install(ops.family(family))
+    def __init__(self, family: str, name: str) -> None:
+        self.family, self.name = family, name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        _install(ops.family(self.family))
         if FACES.refresh is not None:
             FACES.refresh()
-        return getattr(self, name)(*args, **kw)
-
-    method.__name__ = name
-    return method
+        return vars(Tensor)[self.name].__get__(instance, owner)
 
 
 def _postpone(family: str, face: str, methods: str, in_place: str) -> None:
     for name in face.split():
         LATER[name] = family
     for name in methods.split():
-        setattr(Tensor, name, _method_later(family, name))
+        setattr(Tensor, name, _Later(family, name))
     for name in in_place.split():
-        setattr(Tensor, name + "_", _method_later(family, name + "_"))
+        setattr(Tensor, name + "_", _Later(family, name + "_"))
         LATER.setdefault(name + "_", family)
 
 

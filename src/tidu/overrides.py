@@ -121,7 +121,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     for name in NAMESPACES:
         module = import_module(f"{__package__}.{name}")
         found[module] = public({n: f for n, f in vars(module).items() if n[0] != "_"})
-    found[Tensor] = public(dict(vars(Tensor)))
+    found[Tensor] = public({n: getattr(Tensor, n) for n in list(vars(Tensor))})
     found[Tensor] += [f.__get__ for f in vars(Tensor).values() if isinstance(f, property)]
     return found
 

@@ -11,6 +11,7 @@ apart are the largest and the smallest? how wide does a column get?) comes from 
 from __future__ import annotations
 
 import math
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +43,9 @@ class PrintOptions:
     sci_mode: bool | None = None
 
 
+PrintOptions.__qualname__ = "__PrinterOptions"
 PRINT_OPTS = PrintOptions()
+_tensor_str = sys.modules[__name__]  # PyTorch's name of this module
 
 _PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -292,6 +295,9 @@ def tensor_repr(t: Tensor, *, tensor_contents: str | None = None, tangent: objec
         return f"Parameter containing:\n{text}" if getattr(t, "_is_param", False) else text
     text = array_repr(a, suffixes, prefix=f"{kind.__name__}(", contents=tensor_contents)
     return f"Parameter({text})" if getattr(t, "_is_param", False) else text
+
+
+_str = tensor_repr
 
 
 def _parts_text(t: Any) -> str:
