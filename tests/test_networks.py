@@ -156,10 +156,10 @@ def test_running_statistics_are_mixed_in_place():
     assert torch.equal(mean, before)
 
 
-@pytest.mark.parametrize("size", [(64, 32, 20, 20), (900, 32, 3, 4)])
+@pytest.mark.parametrize("size", [(64, 32, 20, 20), (900, 32, 3, 4), (5, 32, 4, 4), (7, 32, 1, 1)])
 @pytest.mark.parametrize("training", [True, False])
-def test_batch_norm_of_large_arrays(training, size):
-    # several pieces, over the threads, of long lines and of short ones; against the definition
+def test_batch_norm_of_all_sizes(training, size):
+    # few elements, or several pieces, over the threads, of long lines and of short ones; against the definition
     x, w, b = leaf(*size), leaf(32, seed=1), leaf(32, seed=2)
     mean, var = (None, None) if training else (leaf(32, seed=3).detach(), leaf(32, seed=4).detach() ** 2 + 1)
     y = F.batch_norm(x, mean, var, w, b, training)

@@ -121,6 +121,44 @@ def _short_pulled(
     return out
 
 
+# --- few elements: as few calls as can be ------------------------------------------------------------
+
+_FEW = 1 << 13  # elements
+
+
+def _sums(x: np.ndarray) -> np.ndarray:
+    """The sum of each channel, (c, 1)."""
+    sums: np.ndarray = np.add.reduce(x, 0 if x.shape[2] == 1 else (0, 2))
+    return sums.reshape(-1, 1)
+
+
+def _few_forward(x: np.ndarray, weight: Any, bias: Any, eps: float) -> Any:
+    work = x.dtype
+    count = work.type(x.shape[0] * x.shape[2])
+    mean = _sums(x) / count
+    d = x - mean
+    var = _sums(d * d) / count
+    rstd = 1 / np.sqrt(var + work.type(eps))
+    np.multiply(d, rstd if weight is None else rstd * weight.astype(work, copy=False)[:, None], d)
+    if bias is not None:
+        d += bias.astype(work, copy=False)[:, None]
+    return d, mean[:, 0], rstd[:, 0], var[:, 0]
+
+
+def _few_backward(
+    g: np.ndarray, x: np.ndarray, scale: np.ndarray, m: np.ndarray, r: np.ndarray, gx: bool
+) -> Any:
+    """What `backward` gives in training, before weight and bias are asked for."""
+    d = x - m[:, None]
+    sums, products = _sums(g), _sums(g * d)[:, 0] * r
+    if gx:
+        factor = scale / g.dtype.type(g.shape[0] * g.shape[2])
+        np.multiply(d, (products * r * factor)[:, None], d)
+        d += sums * factor[:, None]
+        d = np.subtract(g * scale[:, None], d, d)
+    return d if gx else None, products, sums[:, 0]
+
+
 # --- batch norm -------------------------------------------------------------------------------------
 
 
@@ -146,6 +184,10 @@ def forward(
     """
     work = _work(a)
     x = _folded(a, work)
+    if 0 < x.size <= _FEW:
+        with quiet():
+            out, mean, rstd, var = _few_forward(x, weight, bias, eps)
+        return out.reshape(a.shape).astype(a.dtype, copy=False), mean, rstd, var
     if x.size:
         mean, var = _moments(x)
     else:
@@ -195,6 +237,10 @@ def backward(
     n, c, s = x.shape
     m, r = mean.astype(work, copy=False), rstd.astype(work, copy=False)
     scale = r if weight is None else r * weight.astype(work, copy=False)
+    if 0 < x.size <= _FEW and training:
+        with quiet():
+            few = _few_backward(h, x, scale, m, r, need[0])
+        return _given(a, few, need)
     gb: Any = np.zeros(c, work)
     gz: Any = np.zeros(c, work)
     flat = (n * c, s)
@@ -222,9 +268,12 @@ def backward(
             gx = _short_affine(h, scale, nothing)
         else:
             gx = lines.affine(h.reshape(flat), np.tile(scale, n), np.tile(nothing, n))
-    dt = a.dtype
-    outs = None if gx is None else gx.reshape(a.shape), gz if need[1] else None, gb if need[2] else None
-    return tuple(v if v is None else v.astype(dt, copy=False) for v in outs)  # type: ignore[return-value]
+    return _given(a, (gx, gz, gb), need)
+
+
+def _given(a: np.ndarray, made: tuple[Any, Any, Any], need: tuple[bool, bool, bool]) -> tuple[Any, Any, Any]:
+    gx, gz, gb = (v.astype(a.dtype, copy=False) if n else None for v, n in zip(made, need, strict=True))
+    return None if gx is None else gx.reshape(a.shape), gz, gb
 
 
 # --- groups of channels -----------------------------------------------------------------------------

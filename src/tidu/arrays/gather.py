@@ -121,6 +121,8 @@ def add_at(flat: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
 
 def _places(index: np.ndarray, dim: int, shape: tuple[int, ...], first: int) -> np.ndarray:
     """The numbers in a flattened array of the elements that index[first:] names along a dimension."""
+    if dim == index.ndim - 1 and index.shape[:-1] == shape[:-1]:
+        return index + np.arange(0, math.prod(shape), shape[-1]).reshape((*shape[:-1], 1))
     number, step = None, 1
     for d in range(index.ndim - 1, -1, -1):
         part: Any = None
@@ -156,6 +158,8 @@ def take_along(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     """out[i][j][k] = a[index[i][j][k]][j][k] for dim 0; entries are in bounds. Source: torch.gather."""
     index = index.astype(np.int64, copy=False)
     flat = np.ascontiguousarray(a).reshape(-1)
+    if 0 < index.size <= 4096:
+        return flat.take(_places(index, dim, a.shape, 0), None, None, "clip")
     out = np.empty(index.shape, a.dtype)
     if not index.size:
         return out
@@ -170,6 +174,13 @@ def take_along(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
             run(i)
     else:
         parallel(run, len(pieces))
+    return out
+
+
+def put_along(shape: tuple[int, ...], dim: int, index: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Zeros, but for out[index[i][j][k]][j][k] = values[i][j][k] for dim 0; no place twice, and not many."""
+    out = np.zeros(shape, values.dtype)
+    out.reshape(-1)[_places(index, dim, shape, 0)] = values
     return out
 
 

@@ -83,6 +83,7 @@ class Op:
         self.name, self.view, self.result = name, view, result
         self.outputs, self.nondiff, self.out_arg = outputs, frozenset(nondiff), out_arg
         self.params, self.defaults, self.positional = parameters_of(forward)
+        self.least = max([i + 1 for i, d in enumerate(self.defaults) if d is REQUIRED], default=0)
         self.forward = forward if self.positional == len(self.params) else _all_positional(forward, self)
         if tensors is None:
             tensors = tuple(vjp) if isinstance(vjp, dict) and vjp else self.params[:1]
@@ -199,6 +200,8 @@ class Op:
 
     def bind(self, args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Any, ...]:
         """The full argument list, defaults filled in; TypeError as a Python function would raise it."""
+        if not kw and self.least <= len(args) <= self.positional:
+            return args + self.defaults[len(args) :]
         if len(args) > self.positional:
             raise TypeError(
                 f"{self.name}() takes {self.positional} positional arguments but {len(args)} were given"
@@ -350,7 +353,7 @@ class Op:
     def wrap(self, args: Sequence[Any], result: Any) -> Any:
         """The result as tensors, unrecorded."""
         if type(result) is tuple:
-            outs = tuple(self._wrap_one(args, r) for r in result)
+            outs = tuple([self._wrap_one(args, r) for r in result])
             return outs if self.result is None else self.result(*outs)
         return self._wrap_one(args, result)
 
@@ -568,9 +571,10 @@ class OpNode(Node):
     def _materialize(self, gs: Sequence[Any], raw: bool) -> list[Any]:
         """Zeros for the outputs that no cotangent reached."""
         out = []
-        for g, (shape, dt) in zip(gs, self.avals, strict=True):
-            if g is None:
-                g = np.zeros(shape, dt)
+        nondiff = self.op.nondiff
+        for k, g in enumerate(gs):
+            if g is None and k not in nondiff:
+                g = np.zeros(*self.avals[k])
                 if not raw:
                     g = tensor_of(g)
             out.append(g)

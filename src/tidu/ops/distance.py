@@ -10,6 +10,7 @@ from ..core.broadcast import cast, expand_to, sum_to
 from ..core.modes import no_grad
 from ..core.op import Op
 from ..core.promote import result_type
+from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._loss import add_number
 from .reduction import sum
@@ -44,18 +45,25 @@ def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> 
 
     Source: torch.cosine_similarity.
     """
-    d = result_type((x1, x2))
+    d = x1.dtype
+    if d.category != 2 or x2.dtype is not d:
+        d = result_type((x1, x2))
     if d.category != 2:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {d.legacy}")
-    shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
-    x1, x2 = (expand_to(cast(x, d.np), shape) for x in (x1, x2))
-    unit1, unit2 = (x / _at_least(vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
+    shape, other = tuple(x1.shape), tuple(x2.shape)
+    if shape != other or x1.dtype is not x2.dtype:
+        shape = broadcast_shapes(shape, other)
+        x1, x2 = (expand_to(cast(x, d.np), shape) for x in (x1, x2))
+    unit1, unit2 = [x / _at_least(vector_norm(x, 2, dim, True), eps) for x in (x1, x2)]
     return sum(unit1 * unit2, dim)
 
 
 def _at_least(norm: Value, eps: float) -> Value:
     """The norm, raised to `eps` in place, unrecorded: its gradient passes as if it had not been."""
     norm = norm.clone()
+    if norm.__class__ is Tensor:  # nobody has seen it
+        np.maximum(norm._a, eps, norm._a, casting="unsafe")
+        return norm
     with no_grad():
         norm.clamp_min_(eps)
     return norm

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.gather import take_along
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
@@ -177,23 +178,25 @@ def _with_index(largest: bool) -> Any:
     def forward(input: Any, dim: int, keepdim: bool) -> Any:
         if not input.ndim:
             return input.copy(), np.zeros((), np.int64)
-        where = np.expand_dims(argextreme(input, dim, largest), dim)
-        values = np.take_along_axis(input, where, dim)
-        if not keepdim:
-            values, where = np.squeeze(values, dim), np.squeeze(where, dim)
-        return np.asarray(values), np.asarray(where)
+        where = argextreme(input, dim, largest)
+        wide = where.reshape((*where.shape[:dim], 1, *where.shape[dim:]))
+        if input.flags.c_contiguous:
+            values = take_along(input, dim, wide)
+        else:
+            values = np.asarray(np.take_along_axis(input, wide, dim))
+        return (values, wide) if keepdim else (values.reshape(where.shape), where)
 
     return forward
 
 
 def value_backward(g: Any, shape: Ints, dim: int, indices: Any, keepdim: bool) -> Any:
     """The cotangent of values picked by index along a dimension."""
-    from .gather import gather_adjoint
+    from .gather import scatter_values
 
     if not shape:
         return g
     dims = (dim,)
-    return gather_adjoint(
+    return scatter_values(
         restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim)
     )
 

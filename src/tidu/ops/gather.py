@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.gather import add_along, take_along
+from ..arrays.gather import add_along, put_along, take_along
 from ..core.errors import explain
 from ..core.op import Op
 from ..core.promote import Number
@@ -177,7 +177,11 @@ gather_adjoint = Op(
 ).call
 
 
-scatter_values = gather_adjoint  # (values, shape, dim, index): into zeros, at the places an index names
+def scatter_values(values: Any, shape: Ints, dim: int, index: Any) -> Any:
+    """Values put into zeros at the places an index names, each once."""
+    if values.__class__ is ndarray and index.__class__ is ndarray and shape and 0 < index.size <= 4096:
+        return put_along(shape, dim % len(shape), index, values)
+    return gather_adjoint(values, shape, dim, index)
 
 
 @numpy_names
@@ -324,6 +328,7 @@ def fitting(c: Any, shape: Ints, name: str) -> Any:
         ),
         "the index is smaller than src: give src[...] of the index's shape.",
     )
+
 
 _scatter = copied(scatter_into)
 _scatter_src_op = Op(

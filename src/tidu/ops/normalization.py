@@ -132,6 +132,9 @@ def native_batch_norm(
     )
 
 
+_refuse = refusal("bic", "batch_norm")
+
+
 def _batch_norm(
     input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
     eps: float,
@@ -151,7 +154,7 @@ def _batch_norm(
             raise RuntimeError(f"{name} should contain {n} elements not {v.numel()}")
     for name, v in (("running_mean", running_mean), ("running_var", running_var)):
         not_differentiable("native_batch_norm", name, v)
-    refusal("bic", "batch_norm")("", input.dtype)
+    _refuse("", input.dtype)
     if training:  # the running statistics are written below, and not read
         outs = _batch.call(input, weight, bias, None, None, True, eps)
     else:
@@ -174,7 +177,10 @@ def _batch_norm(
 
 def _mix(running: Value, new: Value, momentum: float) -> None:
     """running = (1 - momentum) * running + momentum * new, in place."""
-    running.copy_(running * (1 - momentum) + new * momentum)
+    if running.dtype is new.dtype:
+        running.mul_(1 - momentum).add_(new, alpha=momentum)
+    else:  # rounded once
+        running.copy_(running * (1 - momentum) + new * momentum)
 
 
 def batch_norm(
@@ -200,7 +206,7 @@ def f_batch_norm(
     **Raises** ValueError for a batch of one value a channel when training. Source: torch.nn.functional.batch_norm.
     """
     if training:
-        _more_than_one(input.size())
+        _more_than_one(tuple(input.size()))
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0.0:
@@ -210,7 +216,7 @@ def f_batch_norm(
 
 def _more_than_one(size: Any) -> None:
     """Raise where a channel has one value only."""
-    if math.prod(s for i, s in enumerate(size) if i != 1) == 1:
+    if math.prod(size[:1]) * math.prod(size[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
 
 

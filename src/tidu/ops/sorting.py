@@ -185,7 +185,10 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
     else:
         order = order_of(c, largest)[..., :k]
     values = to_end(take_last(a, order), d)
-    return np.ascontiguousarray(values), np.array(to_end(order, d), order="C")
+    order = to_end(order, d)
+    if order.base is not None or not order.flags.c_contiguous:  # not a part of more
+        order = order.copy()
+    return np.ascontiguousarray(values), order
 
 
 def _outermost(c: Any, k: int, largest: bool) -> Any:
