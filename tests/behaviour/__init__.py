@@ -20,7 +20,7 @@ from typing import Any
 
 from python_repr import as_here
 
-TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners".split()
+TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners sparse".split()
 RECORDED = Path(__file__).parent / "recorded"
 
 

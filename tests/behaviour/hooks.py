@@ -299,3 +299,28 @@ def what_post_accumulate_hooks_return(torch: Any) -> None:
         attempt((v * 2).sum().backward)
         print(v, v.grad)
         handle.remove()
+
+
+def hooks_on_what_the_graph_shows(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.grad_fn.next_functions[0][0].register_hook(lambda *given: print("after", len(given)))
+    y.sum().backward()
+    z = x * 2
+    z.grad_fn.next_functions[0][0].register_prehook(lambda given: print("before", given))
+    z.sum().backward()
+    print(x.grad)
+
+
+def hooks_within_vmap(torch: Any) -> None:
+    func = torch.func
+    x = torch.arange(1.0, 5.0).view(2, 2)
+
+    def f(v: Any, change: Any) -> Any:
+        y = v * 2
+        y.register_hook(lambda g: print(tuple(g.shape)) or change(g))
+        return (y * y).sum()
+
+    for change in (lambda g: g * 3, lambda g: None):
+        print(func.vmap(func.grad(f), in_dims=(0, None))(x, change))
+        print(func.grad(f)(x, change))

@@ -98,6 +98,17 @@ class Batched(Special):
         self.value.requires_grad_(on)  # type: ignore[attr-defined]
         return self
 
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook` with the gradients of all samples, as a batch."""
+
+        def on_values(g: Any) -> Any:
+            if not alive(self.level):
+                return hook(g)
+            got = hook(wrap(g, self.level))
+            return got if got is None else materialize(got, self.level, self.size_of_batch)
+
+        return self.value.register_hook(on_values)  # type: ignore[attr-defined]
+
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self.shape[dim]
 

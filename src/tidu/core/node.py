@@ -103,7 +103,9 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that made the inputs, each with the number of its output."""
-        return tuple(function_of(e) for e in self.edges)
+        shown = tuple(function_of(e) for e in self.edges)
+        self.__dict__["shown_"] = [n for n, _ in shown if isinstance(n, AccumulateGrad)]  # and the hooks on them
+        return shown
 
     @property
     def metadata(self) -> dict[Any, Any]:

@@ -14,7 +14,7 @@ from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
 from ._exact import c_word, exact_out
@@ -225,7 +225,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     broadcast.
     """
     if not isinstance(other, Tensor):
-        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
     r = _matmul(input, other)
     if out is None:
         return r
@@ -545,8 +545,11 @@ def multi_dot(tensors: list[Any]) -> Any:
                 (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
             ]
             cost[i][j], cut[i][j] = min(options)
+    return _product(mats, cut, 0, n - 1).view((*first.shape[: first.ndim - 1], *last.shape[1:]))
 
-    def take(i: int, j: int) -> Any:
-        return mats[i] if i == j else mm(take(i, cut[i][j]), take(cut[i][j] + 1, j))
 
-    return take(0, n - 1).view((*first.shape[: first.ndim - 1], *last.shape[1:]))
+def _product(mats: list[Any], cut: list[list[int]], i: int, j: int) -> Any:
+    """The product of the matrices from the i-th to the j-th, cut where it costs least."""
+    if i == j:
+        return mats[i]
+    return mm(_product(mats, cut, i, cut[i][j]), _product(mats, cut, cut[i][j] + 1, j))

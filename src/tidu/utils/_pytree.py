@@ -300,25 +300,17 @@ def tree_any_only(kind: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: An
 def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
     """The leaves of a tree that may end early: one leaf there serves a whole branch of `treespec`. None if they do not
     fit."""
-
-    def walk(x: Any, spec: TreeSpec) -> list[Any] | None:
-        got = _children(x)
-        if spec.type is None:
-            return [x] if got is None else None
-        if got is None:
-            return [x] * spec.num_leaves
-        kind, children, context = got
-        if kind is not spec.type or context != spec.context or len(children) != len(spec.children_specs):
-            return None
-        out: list[Any] = []
-        for c, s in zip(children, spec.children_specs, strict=True):
-            part = walk(c, s)
-            if part is None:
-                return None
-            out += part
-        return out
-
-    return walk(tree, treespec)
+    got = _children(tree)
+    if treespec.type is None:
+        return [tree] if got is None else None
+    if got is None:
+        return [tree] * treespec.num_leaves
+    kind, children, context = got
+    specs = treespec.children_specs
+    if kind is not treespec.type or context != treespec.context or len(children) != len(specs):
+        return None
+    parts = [broadcast_to_and_flatten(c, s) for c, s in zip(children, specs, strict=True)]
+    return None if None in parts else [x for part in parts for x in part]  # type: ignore[union-attr]
 
 
 _broadcast_to_and_flatten = broadcast_to_and_flatten
