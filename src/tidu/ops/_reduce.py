@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import expand_to
+from ..core.modes import state
 from ..core.tensor import Tensor
+from ..dtypes import FLOATING
 from ..shapes import normalize_dims
 from ._exact import c_word
 
@@ -79,6 +81,12 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 def nonzero_where(out: Any, value: Any) -> Any:
     """`value`, and 0 where `out` is 0."""
     return where(out == 0, 0.0, value)
+
+
+def refuse_integers(input: Any, dtype: Any) -> None:
+    """RuntimeError for a result of whole numbers of what is to be differentiated."""
+    if dtype.category < FLOATING and state.grad and isinstance(input, Tensor) and input.requires_grad:
+        raise RuntimeError(f"Autograd not support dtype: {dtype.legacy}")
 
 
 EXACT = "Expected out tensor to have dtype {want_c}, but got {out_c} instead"

@@ -169,6 +169,11 @@ def expand_as(self: Tensor, other: Tensor) -> Any:
     return expand(self, tuple(other.shape))
 
 
+def method_broadcast_to(self: Tensor, *size: Any, **kw: Any) -> Any:
+    """Expanded to a shape. Source: torch.Tensor.broadcast_to."""
+    return expand(self, named_ints(size, kw, "broadcast_to", "size"))
+
+
 def broadcast_to(input: Tensor, size: Any) -> Any:
     """Expanded to a shape. Source: torch.broadcast_to."""
     return expand(input, ints((size,), "broadcast_to", "size"))

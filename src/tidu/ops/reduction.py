@@ -26,6 +26,7 @@ from ._reduce import (
     low_sum,
     nonzero_where,
     packed,
+    refuse_integers,
     where,
 )
 
@@ -51,8 +52,18 @@ _sum_all = shaped_op("sum", _total, lambda g, shape: expand_to(g, shape))
 _sum_dim = shaped_op("sum_dim", _sum, expand_back, node="SumBackward1")
 
 
+class _All:
+    """No dimension named; None names them all."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+_ALL: Any = _All()
+
+
 def _sum_given(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
     """The sum of all elements, or over some dimensions. Integers and bools sum to int64.
 
@@ -63,11 +74,12 @@ def _sum_given(
     >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), dim=0)
     tensor([4., 6.])
     """
-    if dim is None and keepdim:
+    if dim is _ALL and keepdim:
         raise TypeError("keepdim= without dim=")
     if dtype is not None:
+        refuse_integers(input, dtype)
         input = cast(input, dtype.np)
-    r = _sum_all(input) if dim is None else _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
+    r = _sum_all(input) if dim is _ALL else _sum_dim(input, normalize_dims(dim, input.ndim), keepdim)
     if dtype is not None:
         r = cast(r, dtype.np)
     return r if out is None else into("sum", out, r)
@@ -78,6 +90,8 @@ sum = quick(_sum_given, "sum", _sum_all)
 
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum with NaN counted as zero. Source: torch.nansum."""
+    if dtype is not None:
+        refuse_integers(input, dtype)
     if input.dtype.is_complex:
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.dtype.category < dtypes.FLOATING:
@@ -142,13 +156,15 @@ _mean_dim = shaped_op(
 )
 
 
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+def mean(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over some dimensions; NaN where there are none. Source: torch.mean."""
     if dtype is not None:
         _check_mean(dtype, "Optional")
         input = cast(input, dtype.np)
     _check_mean(input.dtype, "Input")
-    if dim is None and not keepdim:
+    if dim is _ALL and keepdim:
+        raise TypeError("keepdim= without dim=")
+    if dim is _ALL:
         r = _mean_all(input)
     else:
         r = _mean_dim(input, normalize_dims(dim, input.ndim), keepdim)
@@ -208,11 +224,14 @@ _prod_all = Op("prod", _prod_forward, **_RULES, out_arg=False)
 _prod_dim = Op("prod_dim", _prod_forward, **_RULES, node="ProdBackward1", out_arg=False)
 
 
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+def prod(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or along a dimension. Integers multiply to int64. Source: torch.prod."""
+    if dim is None or (dim is _ALL and keepdim):
+        raise TypeError("dim= must be an int")
     if dtype is not None:
+        refuse_integers(input, dtype)
         input = cast(input, dtype.np)
-    if dim is None:
+    if dim is _ALL:
         r = _prod_all.call(input, tuple(range(input.ndim)), keepdim)
     else:
         r = _prod_dim.call(input, check_dims("prod", dim, input.ndim, one=True), keepdim)
@@ -308,7 +327,7 @@ def _spread(
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     dims = normalize_dims(dim, input.ndim)
-    if divisor(input.shape, dims) <= correction and input.numel():
+    if (divisor(input.shape, dims) if input.numel() else 0) <= correction:
         import warnings
 
         warnings.warn(

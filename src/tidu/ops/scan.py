@@ -15,7 +15,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._exact import c_word
-from ._reduce import INT64, Ints, into, is_low, packed
+from ._reduce import INT64, Ints, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 METHODS = "cummax cummin cumprod cumsum logcumsumexp"
@@ -70,6 +70,8 @@ def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
         normalize_dim(dim, input.ndim)
         raise NotImplementedError(f"\"{op.op.name}_out_cpu\" not implemented for 'Bool'")
     if out is None:
+        if dtype is not None:
+            refuse_integers(input, dtype)
         return op(input, dim, dtype)
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(
