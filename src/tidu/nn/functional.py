@@ -19,6 +19,8 @@ from ..ops import loss as _loss
 from ..ops import margin as _margin
 from ..ops import normalization as _normalization
 from ..ops import softmax as _softmax
+from ..ops._arguments import guarded as _guarded
+from ..ops._public import look as _look
 from ..ops.activation import (
     celu_,
     elu,
@@ -145,4 +147,11 @@ softmax = _softmax.f_softmax
 for _name, _fn in list(globals().items()):
     if getattr(_fn, "__name__", "") == "f_" + _name:  # named as it is called
         _fn.__name__ = _fn.__qualname__ = _name
+for _name in (
+    "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
+    "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink native_channel_shuffle "
+    "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu"
+).split():  # those that PyTorch has in C
+    globals()[_name] = _guarded(globals()[_name], _name)
+_look(globals())
 _placed(globals())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from ..core.modes import state
@@ -15,7 +16,8 @@ from ..core.parameters import parameters_of
 from ..core.subclass import call_overridden, wants_override
 from ..core.tensor import Tensor
 from ..naming import placed
-from ._arguments import parsed, wrong
+from ._arguments import Parameter, parsed, problem, wrong
+from ._make import overriding, word
 from ._signatures import SIGNATURES
 
 _OUT, _OUTS = "Tensor out = None", "tuple of Tensors out = None"
@@ -174,3 +176,100 @@ def publish(namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, 
     for name in names:
         namespace[name] = public(namespace[name], prefix + name)
     placed(namespace)
+
+
+# ------------------------------------------------------------------ functions that PyTorch has in Python
+
+# By function of nn.functional: what PyTorch's looks at before it computes. `input.size` is an attribute that it reads,
+# R the reduction, and `f(T input, i dim)` a call of a function whose arguments are checked, their kinds by letters.
+_LOOKS = """
+l1_loss mse_loss smooth_l1_loss huber_loss: target.size; input.size
+binary_cross_entropy: R; target.size; input.size
+binary_cross_entropy_with_logits: R; target.size; input.size; {}(T input, T target, t weight, t pos_weight)
+multilabel_margin_loss soft_margin_loss: R; {}(T input, T target)
+cross_entropy: R; cross_entropy_loss(T input, T target, t weight, o reduction, i ignore_index, f label_smoothing)
+nll_loss: R; nll_loss_nd(T input, T target, t weight, o reduction, i ignore_index)
+multi_margin_loss: R; {}(T input, T target, N p, N margin)
+poisson_nll_loss: {}(T input, T target, b log_input, b full, f eps)
+cosine_embedding_loss: R; {}(T input1, T input2, T target, f margin)
+margin_ranking_loss: R; input1.dim; input2.dim; target.dim; {}(T input1, T input2, T target, f margin)
+hinge_embedding_loss: R; {}(T input, T target, f margin)
+triplet_margin_loss: R; {}(T anchor, T positive, T negative, f margin, f p, f eps, b swap)
+kl_div: R; {}(T input, T target)
+batch_norm: {}(T input, t weight, t bias, t running_mean, t running_var, b training, f momentum, f eps)
+instance_norm: {}(T input, t weight, t bias, t running_mean, t running_var, b use_input_stats, f momentum, f eps)
+layer_norm: {}(T input, L normalized_shape, t weight, t bias, f eps)
+rms_norm: {}(T input, L normalized_shape, t weight)
+group_norm: input.dim; {}(T input, i num_groups, t weight, t bias, f eps)
+dropout: {}(T input, o p, b training)
+max_pool1d max_pool2d max_pool3d: {}(T input, I kernel_size, J stride, I padding, I dilation, b ceil_mode)
+elu celu: {}(T input, N alpha)
+leaky_relu: {}(T input, N negative_slope)
+threshold: {}(T input, N threshold, N value)
+glu: input.dim; {}(T input, i dim)
+softmax log_softmax: input.{}; {}(i dim)
+normalize: input.norm
+pad: {}(T input, L pad, s mode, F value)
+affine_grid: theta.is_floating_point
+adaptive_max_pool2d adaptive_avg_pool2d: input.size
+dropout1d dropout2d dropout3d: input.dim
+"""
+_KINDS = {
+    "T": "Tensor", "t": "Tensor", "i": "int", "f": "float", "F": "float", "b": "bool", "N": "Number", "s": "str",
+    "I": "tuple of ints", "J": "tuple of ints", "L": "tuple of ints", "o": "object",
+}  # fmt: skip
+
+
+def _look(step: str, given: dict[str, Any]) -> Exception | None:
+    """What is wrong in one step."""
+    called, call, rest = step.rstrip(")").partition("(")
+    if not call:
+        name, _, attribute = step.partition(".")
+        missing = not hasattr(given[name], attribute)
+        return (
+            AttributeError(f"'{word(given[name])}' object has no attribute '{attribute}'")
+            if missing
+            else None
+        )
+    form, values = [], []
+    for letter, _, name in (p.partition(" ") for p in rest.split(", ")):
+        shown = "train" if called == "dropout" and name == "training" else name
+        form.append(Parameter(_KINDS[letter], shown, True, False, letter in "tFJo", letter != "L"))
+        values.append(given[name])
+    text = problem(called, form, tuple(values), {})
+    return TypeError(text) if text else None
+
+
+def looking(fn: Any, name: str, steps: str) -> Callable[..., Any]:
+    """A function that, where it fails, says what PyTorch's function in Python would have come upon."""
+
+    @functools.wraps(fn)
+    def call(*args: Any, **kw: Any) -> Any:
+        try:
+            return fn(*args, **kw)
+        except Exception:
+            try:
+                bound = signature(fn).bind(*args, **kw)
+            except TypeError:
+                bound = None
+            if bound is None or any(overriding(v) for v in (*args, *kw.values())):
+                raise
+            bound.apply_defaults()
+            given = bound.arguments
+            for step in steps.replace("{}", name).split("; "):
+                if step == "R":
+                    if given["reduction"] not in ("none", "mean", "sum"):
+                        break
+                elif (better := _look(step, given)) is not None:
+                    raise better from None
+            raise
+
+    return call
+
+
+def look(namespace: dict[str, Any]) -> None:
+    """Put `looking` before the functions of nn.functional that have something to look at."""
+    for line in _LOOKS.strip().splitlines():
+        names, _, steps = line.partition(": ")
+        for name in names.split():
+            namespace[name] = looking(namespace[name], name, steps)
