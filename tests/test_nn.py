@@ -15,7 +15,8 @@ from tidu import nn
 @pytest.mark.parametrize(
     "program",
     [
-        "modules", "module_hooks", "module_texts", "layers", "linear_cross_entropy", "nn_utils", "averages_and_amp",
+        "modules", "module_hooks", "module_texts", "slips", "layers", "linear_cross_entropy", "nn_utils",
+        "averages_and_amp",
         "amp_all", "nn_utils_all", "testing", "testing_all",
     ],
 )  # fmt: skip

@@ -332,6 +332,11 @@ def _load(file: Any, f: Any, unpickler: Any, restore: Any, safe: bool, mapped: b
         return load_legacy(file, unpickler, restore, plain)
     except _Refused as e:
         raise pickle.UnpicklingError(_in_context(str(e))) from None
+    except pickle.UnpicklingError as e:
+        at = str(e).removeprefix("Memo value not found at index ")
+        if safe and at.isdigit():
+            raise KeyError(int(at)) from None
+        raise
     except (EOFError, IndexError, KeyError, TypeError, ValueError, AttributeError, struct.error) as e:
         if safe:
             explain(e, "this file is cut short, damaged, or no checkpoint")

@@ -76,6 +76,8 @@ def _raise_category(low: dtype, high: dtype) -> dtype:
 
 def common(op_name: str, policy: Policy, values: list[Any]) -> dtype:
     """The dtype an elementwise op computes in."""
+    if values[0] is None:
+        raise TypeError(f"{op_name}(): argument 'input' (position 1) must be Tensor, not NoneType")
     d = result_type(v for v in values if v is not None)
     if policy.check is not None:
         policy.check(op_name, d, values)

@@ -3,7 +3,6 @@ torch.distributions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..core.modes import no_grad
@@ -103,7 +102,9 @@ class TransformedDistribution(Distribution):
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
         if isinstance(transforms, Transform):
             self.transforms = [transforms]
-        elif isinstance(transforms, Sequence) and all(isinstance(t, Transform) for t in transforms):
+        elif isinstance(transforms, list):
+            if not all(isinstance(t, Transform) for t in transforms):
+                raise ValueError("transforms must be a Transform or a list of Transforms")
             self.transforms = list(transforms)
         else:
             raise ValueError(f"transforms must be a Transform or list, but was {transforms}")

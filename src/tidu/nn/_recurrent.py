@@ -134,7 +134,7 @@ def _op(mode: str, forward: Any, rule: Any, outputs: int = 1, nondiff: tuple[int
     names = ("x", "h0", *(("c0",) if mode == "LSTM" else ()), "w_ih", "w_hh", "b_ih", "b_hh")
     return LayerOp(
         mode.lower() + "_layer", forward, rule, tensors=names, outputs=outputs, nondiff=nondiff, register=False,
-        node=f"{mode.title().replace('_', '')}LayerBackward0",
+        node="StackBackward0",  # as the layer's output shows itself in PyTorch
     )  # fmt: skip
 
 

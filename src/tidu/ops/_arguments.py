@@ -408,7 +408,7 @@ def _mismatch(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
 def _marked(kind: str, v: Any, name: str = "") -> str:
     """A value's type, between exclamation marks unless it is plainly the one asked for."""
     plain = {"Tensor": Tensor, "int": int, "bool": bool, "float": float, "str": str}.get(kind)
-    if plain is not None and isinstance(v, plain) and not (kind == "int" and isinstance(v, bool)):
+    if plain is not None and word(v) == plain.__name__:
         return name + word(v)
     of = ""
     if isinstance(v, (tuple, list)):

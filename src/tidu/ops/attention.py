@@ -12,7 +12,7 @@ from ..arrays import attention as kernels
 from ..arrays import rows
 from ..core.dispatch import Special
 from ..core.op import Op
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of, type_name
 from ._exact import c_word
 from ._loss import mul_number
 from ._refuse import refusal
@@ -174,7 +174,7 @@ def _check(query: Value, key: Value, value: Value, mask: Value) -> None:
         if not isinstance(x, Tensor):
             raise TypeError(
                 f"scaled_dot_product_attention(): argument '{name}' (position {i}) must be Tensor, not "
-                f"{type(x).__name__}"
+                f"{type_name(x)}"
             )
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(

@@ -11,7 +11,7 @@ from ..core.elementwise import binary, kind_of, unary
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ._describe import describe
 from ._refuse import either, refuse
 from .arithmetic import OPERANDS, tensor_like
@@ -52,9 +52,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """
     for k, (word, v) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(v, Tensor):
-            raise TypeError(
-                f"isclose(): argument '{word}' (position {k}) must be Tensor, not {type(v).__name__}"
-            )
+            raise TypeError(f"isclose(): argument '{word}' (position {k}) must be Tensor, not {type_name(v)}")
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
     for word, value in (("rtol", rtol), ("atol", atol)):
@@ -88,7 +86,7 @@ def allclose(
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have one shape and equal elements, as a Python bool. Source: torch.equal."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
     try:
         a, b = input._a, other._a
         if a.dtype is b.dtype:

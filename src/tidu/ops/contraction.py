@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.inplace import resize, write_out
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ..shapes import normalize_dim
 from .arithmetic import mul
 from .matmul import bmm, dot, mm, unsafe_view
@@ -320,5 +320,5 @@ def _tensors(name: str, input: Any, other: Any) -> None:
     for position, (word, x) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type(x).__name__}"
+                f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type_name(x)}"
             )

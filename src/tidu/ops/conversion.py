@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import cast, cast_op
 from ..core.linear import linear
-from ..core.tensor import Detached, Inference, Tensor, new, raw
+from ..core.tensor import Detached, Inference, Tensor, new, raw, type_name
 from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
@@ -310,9 +310,7 @@ _BY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
 def type_as(self: Any, other: Any) -> Any:
     """The tensor in the dtype of another. Source: torch.Tensor.type_as."""
     if not isinstance(other, Tensor):
-        raise TypeError(
-            f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
-        )
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
     return convert(self, other.dtype)
 
 

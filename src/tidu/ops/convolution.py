@@ -19,7 +19,7 @@ from ..core.elementwise import conj, elementwise
 from ..core.errors import type_word
 from ..core.linear import bilinear
 from ..core.op import Op
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ._exact import c_word
 from ._refuse import refusal
 from .complexes import view_as_real
@@ -395,7 +395,7 @@ def _conv(
         return _op.call(input, weight, bias, *known)
     for i, (name, v) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(v, Tensor):
-            raise TypeError(f"{fn}() argument '{name}' (position {i}) must be Tensor, not {type(v).__name__}")
+            raise TypeError(f"{fn}() argument '{name}' (position {i}) must be Tensor, not {type_name(v)}")
     batched = _batched(fn, n, input)
     x = input if batched else input.unsqueeze(0)
     stride, dilation = _each(stride, n), _each(dilation, n)

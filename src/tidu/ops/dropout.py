@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..arrays import sampling
 from ..core.op import Op
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of, type_name
 from ._generator import stream_of
 from ._sampler import Array, fill, sampler, unsupported
 
@@ -96,7 +96,7 @@ def _alpha_drop(
 
 def _unchanged(input: Any, p: float, train: bool, fn: str) -> bool:
     if not isinstance(input, Tensor):
-        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     return p == 0 or not train or 0 in input.shape
@@ -190,7 +190,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.subclass import call_overridden
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ..dtypes import dtype as Dtype
 from ._make import (
     as_dtype,
@@ -169,7 +169,7 @@ def empty_permuted(
 def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
     """Uninitialised memory in the shape, and the layout, of a tensor."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     d = None if dtype is None else as_dtype(dtype, fn).np
     a = getattr(input, "_a", None)
     if a is None:

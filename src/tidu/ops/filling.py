@@ -12,7 +12,7 @@ from ..core.inplace import apply_inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import Number, number
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of, type_name
 from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes
 from .arithmetic import zeros
@@ -158,9 +158,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         pass
     if not isinstance(src, Tensor):
         if not isinstance(src, Number):
-            raise TypeError(
-                f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
-            )
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         if isinstance(src, complex) and self.dtype.category in (INTEGRAL, FLOATING):
             src = src.real
         src = tensor_of(number(src, self.dtype))

@@ -15,7 +15,7 @@ from ..core.elementwise import F32, F64, conj
 from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
-from ..core.tensor import Tensor, live_node, new
+from ..core.tensor import Tensor, live_node, new, type_name
 from ._exact import c_word
 from ._reduce import into
 from ._refuse import refusal
@@ -167,7 +167,7 @@ def _composed(input: Value, weight: Value, bias: Value) -> Value:
 def _check(name: str, position: int, x: Any) -> None:
     if not isinstance(x, Tensor):
         raise TypeError(
-            f"linear(): argument '{name}' (position {position}) must be Tensor, not {type(x).__name__}"
+            f"linear(): argument '{name}' (position {position}) must be Tensor, not {type_name(x)}"
         )
 
 

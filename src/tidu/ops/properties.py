@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes, layouts
 from ..core.promote import result_type as _common_type
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
 from ..shapes import normalize_dim
 from .conversion import in_format, numbers_of
@@ -31,7 +31,7 @@ PROPERTIES = "is_cpu itemsize layout nbytes " + _NEVER
 
 def _tensor(x: Any, fn: str) -> Any:
     if not isinstance(x, Tensor):
-        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{fn}(): argument 'input' (position 1) must be Tensor, not {type_name(x)}")
     return x
 
 

@@ -1,4 +1,4 @@
-"""Constructors by the names that PyTorch's have: an error in a call of Conv2d says "Conv2d.__init__()"."""
+"""Constructors and `forward` by the names that PyTorch's have: an error in a call of Conv2d says "Conv2d.forward()"."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ _SHARED = {
     "_Along", "_Alpha", "_AvgPoolNd", "_ConstantPadNd", "_Conv", "_ConvTransposeNd", "_FractionalMaxPoolNd", "_InPlace",
     "_Lambd", "_MaxUnpoolNd", "_Pad", "_Zeros",
 }  # fmt: skip
+_RUN_ALIKE = {
+    "_AdaptiveAvgPoolNd", "_AdaptiveMaxPoolNd", "_AvgPoolNd", "_ConvNd", "_ConvTransposeNd", "_FractionalMaxPoolNd",
+    "_LPPoolNd", "_MaxPoolNd", "_MaxUnpoolNd", "_SingleState",
+}  # fmt: skip
 
 
 def own_constructor(cls: Any) -> None:
-    """Give a class that inherits its constructor from such a base one of its own name."""
-    init = cls.__init__
-    owner, _, _ = init.__qualname__.rpartition(".")
-    if owner in _SHARED:
-        own: Any = FunctionType(
-            init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__
-        )
-        own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
-        own.__module__, own.__qualname__ = init.__module__, f"{cls.__name__}.__init__"
-        cls.__init__ = own
+    """Give a class that inherits its constructor or `forward` from such a base one of its own name."""
+    for name, shared in (("__init__", _SHARED), ("forward", _RUN_ALIKE)):
+        fn: Any = getattr(cls, name, None)
+        if fn is not None and fn.__qualname__.rpartition(".")[0] in shared and cls.__name__[0] != "_":
+            own: Any = FunctionType(fn.__code__, fn.__globals__, name, fn.__defaults__, fn.__closure__)
+            own.__kwdefaults__, own.__annotations__ = fn.__kwdefaults__, fn.__annotations__
+            own.__doc__ = fn.__doc__
+            own.__module__, own.__qualname__ = fn.__module__, f"{cls.__name__}.{name}"
+            setattr(cls, name, own)

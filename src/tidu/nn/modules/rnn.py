@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, tensor_of
+from ...dtypes import float32
 from ...ops.factories import empty, zeros
 from ...ops.joining import cat, stack
 from .. import _recurrent, init
 from .. import functional as F
 from ..parameter import Parameter
-from ..utils.rnn import PackedSequence, _positions
+from ..utils.rnn import PackedSequence, _positions, shown_as
 from .module import Module
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -183,12 +184,14 @@ class RNNBase(Module):
         if packed:
             at, _ = _positions(lengths, x.size(1), x.size(0))
             y = y.reshape(-1, y.size(2)).index_select(0, tensor_of(at))
-            y = PackedSequence(y, sizes, order, back)
+            y = PackedSequence(shown_as("CatBackward0", y), sizes, order, back)
             if back is not None:
                 last = tuple(s.index_select(1, back) for s in last)
             return y, last
         if batch_dim == 0:
             y = y.transpose(0, 1)
+            if self.mode != "LSTM":
+                y = shown_as("TransposeBackward1", y)
         if not batched:
             y, last = y.squeeze(batch_dim), tuple(s.squeeze(1) for s in last)
         return y, last
@@ -243,7 +246,10 @@ class RNNBase(Module):
                 xd = _turned(x, backwards) if d else x
                 states = _recurrent.layer(self.mode, xd, tuple(h[k] for h in hidden), weights, w_hr)
                 last.append(tuple(_at_end(s, lengths) for s in states))
-                outs.append(_turned(states[0], backwards) if d else states[0])
+                y = states[0]
+                if lengths is None and self.mode == "LSTM" and w_hr is None and y.dtype is float32:
+                    y = shown_as("MkldnnRnnLayerBackward0", y)
+                outs.append(_turned(y, backwards) if d else y)
             x = outs[0] if directions == 1 else cat(outs, 2)
             if self.dropout > 0 and layer < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)

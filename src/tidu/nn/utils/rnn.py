@@ -97,6 +97,20 @@ def invert_permutation(permutation: Any) -> Any:
     return None if permutation is None else tensor_of(np.argsort(permutation._a, kind="stable"))
 
 
+def shown_as(name: str, t: Any) -> Any:
+    """A result whose `grad_fn` shows itself as PyTorch's node, which works by other ops."""
+    node = t.grad_fn
+    if node is not None:
+        key = name, type(node)
+        if key not in _SHOWN:
+            _SHOWN[key] = type(name, (type(node),), {"__slots__": ()})
+        node.__class__ = _SHOWN[key]
+    return t
+
+
+_SHOWN: dict[Any, Any] = {}
+
+
 def _positions(lengths: Any, batch: int, steps: int) -> tuple[Any, Any]:
     """Where the elements of a packed batch are in a padded (T, B, ...) one flattened to (T B, ...), and the batch
     sizes."""
@@ -158,6 +172,7 @@ def pack_padded_sequence(
         )
     at, sizes = _positions(n, input.size(1), input.size(0))
     data = input.reshape(-1, *input.shape[2:]).index_select(0, tensor_of(at))
+    data = shown_as("PackPaddedSequenceBackward0", data)
     return PackedSequence(data, tensor_of(sizes), None if order is None else tensor_of(order), None)
 
 
@@ -182,6 +197,7 @@ def pad_packed_sequence(
     at, _ = _positions(lengths, batch, steps)
     empty = data.new_full((steps * batch, *data.shape[1:]), padding_value)
     out = empty.index_copy(0, tensor_of(at), data).reshape(steps, batch, *data.shape[1:])
+    out = shown_as("CopySlices", out)
     if batch_first:
         out = out.transpose(0, 1)
     n = tensor_of(lengths)
@@ -226,7 +242,7 @@ def pad_sequence(
             fill = s.new_full((missing, *tail), padding_value)
             s = cat([s, fill] if padding_side == "right" else [fill, s])
         rows.append(s)
-    return stack(rows, 0 if batch_first else 1)
+    return shown_as("CopySlices", stack(rows, 0 if batch_first else 1))
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:

@@ -67,5 +67,8 @@ def _rows(dataset: Any, index: list[int]) -> list[Any] | None:
         return None
     if any(type(t) is not Tensor or t.requires_grad for t in dataset.tensors):
         return None
-    at = np.array(index, np.int64)
-    return [tensor_of(np.take(t._a, at, 0)) for t in dataset.tensors]
+    try:
+        at = np.array(index, np.int64)
+        return [tensor_of(np.take(t._a, at, 0)) for t in dataset.tensors]
+    except (IndexError, ValueError):
+        return None  # the item itself says what is wrong
