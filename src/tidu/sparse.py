@@ -56,7 +56,7 @@ def hspmm(mat1: Any, mat2: Any) -> Any:
 hsmm = smm
 
 
-def addmm(mat: Any, mat1: Any, mat2: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta mat + alpha mat1 mat2, with a sparse mat1. Source: torch.sparse.addmm."""
     if not isinstance(mat1, Sparse):
         return _dense_addmm(mat, mat1, mat2, beta=beta, alpha=alpha)

@@ -608,9 +608,23 @@ sparse_csc_tensor, sparse_bsr_tensor, sparse_bsc_tensor = map(
 )
 
 
+@functools.cache
+def _warn_of_old(old: str, now: str) -> None:
+    """Once in a process."""
+    warnings.warn(
+        f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({now}).",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def old_constructor(dtype: Any, args: tuple[Any, ...]) -> Any:
     """`torch.sparse.FloatTensor(indices, values, size)`, or of sizes alone."""
-    if args and isinstance(args[0], Tensor):
+    given = bool(args) and isinstance(args[0], Tensor)
+    names = ["indices", "values", "shape"][: len(args)] if given else ["shape"] * bool(args)
+    old, now = (", ".join([*names, *more]) for more in (["*", "device="] * bool(args), ["dtype=", "device="]))
+    _warn_of_old(old, now if args else "(0,), dtype=")
+    if given:
         return sparse_coo_tensor(*args)
     size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
     return _empty(tuple(size) or (0,), dtype)
@@ -629,7 +643,7 @@ class SparseNode(Node):
             raise freed(self)
         for x, version in self.saved:
             if x._v[0] != version:
-                raise modified(self, x, x._v, version)
+                raise modified(self, getattr(x, "_of", x), x._v, version)
         g = g if isinstance(g, Tensor) else tensor_of(g)
         cots = [
             None if e is None or r is None else for_edge(r(g), e)
@@ -1352,6 +1366,8 @@ def sparse_mask(self: Any, mask: Any) -> Any:
     """The values at the indices of a sparse tensor, as one. Source: torch.Tensor.sparse_mask."""
     if not isinstance(mask, Sparse):
         raise _cannot("__nnz", "CPU")
+    if self is mask:
+        return self
     m = _coo(mask)
     with no_grad():
         out = sparse(m._at, _taken(self.detach(), m), m._size, m._sorted)
