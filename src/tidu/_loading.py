@@ -95,7 +95,7 @@ def _own_name(x: Any) -> str:
 def _trusting(pickle_module: Any, options: dict[str, Any]) -> Callable[[Any, Any], Any]:
     """The unpickler of a module such as pickle, that reads PyTorch's names as the library's and runs what it is told."""
 
-    class Unpickler(pickle_module.Unpickler):  # type: ignore[name-defined, misc]
+    class Unpickler(pickle_module.Unpickler):
         storages: Any = None
 
         def persistent_load(self, pid: Any) -> Any:

@@ -53,7 +53,7 @@ def location_tag(storage: Any) -> str:
     for _, tagger, _ in _packages:
         tag = tagger(storage)
         if tag:
-            return tag  # type: ignore[no-any-return]
+            return tag
     raise RuntimeError(f"don't know how to determine data location of {_kind(storage)}")
 
 

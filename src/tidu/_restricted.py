@@ -51,7 +51,7 @@ class _Orders(dict[int, Any]):
         return refuse
 
 
-class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class RestrictedUnpickler(pickle._Unpickler):
     """Loads a pickle, given what may be named.
 
     Args:
@@ -134,9 +134,9 @@ class RestrictedUnpickler(pickle._Unpickler):  # type: ignore[name-defined, misc
             raise self.refuse(f"Unsupported state of type {type(state)}")
 
     dispatch = _Orders({
-        **{k: v for k, v in pickle._Unpickler.dispatch.items() if k not in _REFUSED},  # type: ignore[attr-defined]
-        pickle.REDUCE[0]: load_reduce,  # type: ignore[dict-item]
-        pickle.NEWOBJ[0]: load_newobj,  # type: ignore[dict-item]
-        pickle.NEWOBJ_EX[0]: load_newobj_ex,  # type: ignore[dict-item]
-        pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
+        **{k: v for k, v in pickle._Unpickler.dispatch.items() if k not in _REFUSED},
+        pickle.REDUCE[0]: load_reduce,
+        pickle.NEWOBJ[0]: load_newobj,
+        pickle.NEWOBJ_EX[0]: load_newobj_ex,
+        pickle.BUILD[0]: load_build,
     })  # fmt: skip

@@ -141,7 +141,11 @@ def _torch_name(obj: Any, name: str | None) -> tuple[str, str]:
     if "<locals>" in name:
         raise AttributeError(f"Can't pickle local object {name!r}")
     if found is not obj:
-        why = f"attribute lookup {name} on {module} failed" if found is None else f"it's not the same object as {module}.{name}"
+        why = (
+            f"attribute lookup {name} on {module} failed"
+            if found is None
+            else f"it's not the same object as {module}.{name}"
+        )
         raise pickle.PicklingError(f"Can't pickle {obj!r}: {why}")
     if module.split(".")[0] == __package__:
         module = "torch" + module.removeprefix(__package__)
@@ -255,7 +259,7 @@ def _pickler(module: Any) -> Any:
     if not issubclass(module.Pickler, _PythonPickler):
         return _Pickler  # C's does not let one name globals
 
-    class Pickler(_Writing, module.Pickler):  # type: ignore[name-defined, misc]
+    class Pickler(_Writing, module.Pickler):
         pass
 
     return Pickler

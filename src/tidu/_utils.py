@@ -34,12 +34,12 @@ def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
     """All elements in one row."""
     from .ops.joining import cat
 
-    return cat([t.contiguous().view(-1) for t in tensors])  # type: ignore[attr-defined]
+    return cat([t.contiguous().view(-1) for t in tensors])
 
 
 def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The parts of such a row, in the shapes of the tensors it was made of."""
-    parts = flat.split([t.numel() for t in tensors])  # type: ignore[attr-defined]
+    parts = flat.split([t.numel() for t in tensors])
     return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))
 
 
@@ -47,21 +47,21 @@ def _reorder_tensors_as(tensors: Iterable[Tensor], ordered_tensors: Iterable[Ten
     """Tensors that were grouped by type, in the order of others of these types."""
     by_type = defaultdict(list)
     for t in tensors:
-        by_type[t.type()].append(t)  # type: ignore[attr-defined]
+        by_type[t.type()].append(t)
     queues = {kind: iter(found) for kind, found in by_type.items()}
-    return tuple(next(queues[t.type()]) for t in ordered_tensors)  # type: ignore[attr-defined]
+    return tuple(next(queues[t.type()]) for t in ordered_tensors)
 
 
 def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
     """Tensors in groups of one type, each of about so many bytes."""
     groups: dict[str, tuple[list[Tensor], int]] = {}
     for t in tensors:
-        group, size = groups.get(t.type(), ([], 0))  # type: ignore[attr-defined]
-        more = t.numel() * t.element_size()  # type: ignore[attr-defined]
+        group, size = groups.get(t.type(), ([], 0))
+        more = t.numel() * t.element_size()
         if size + more > size_limit and size > 0:
             yield group
             group, size = [], 0
-        groups[t.type()] = ([*group, t], size + more)  # type: ignore[attr-defined]
+        groups[t.type()] = ([*group, t], size + more)
     for group, _ in groups.values():
         if group:
             yield group

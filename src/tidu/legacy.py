@@ -65,7 +65,7 @@ def is_storage(obj: Any, /) -> bool:
 def typename(obj: Any, /) -> str:
     """The name of a tensor's old type, or of the object or its class. Source: torch.typename."""
     if isinstance(obj, Tensor):
-        return obj.type()  # type: ignore[attr-defined]
+        return obj.type()
     module = getattr(obj, "__module__", "") or ""
     name = getattr(obj, "__qualname__", "")
     if not name:

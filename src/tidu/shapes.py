@@ -11,7 +11,7 @@ import numpy as np
 from .naming import Shown
 
 
-class Size(tuple, metaclass=Shown):  # type: ignore[misc]
+class Size(tuple, metaclass=Shown):
     """The shape of a tensor, a tuple of ints. Source: torch.Size.
 
     >>> Size([2, 3]).numel(), Size([2, 3])[1:]

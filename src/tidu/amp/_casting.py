@@ -81,12 +81,12 @@ def _narrow(t: Tensor, dtype: Any) -> Tensor:
     """A tensor in another type; that of a parameter is kept until the outermost autocast ends."""
     node = t._node
     if node is not True or not state.cache or not state.depth or t.dtype is not dtypes.float32:
-        return t.to(dtype)  # type: ignore[attr-defined, no-any-return]
+        return t.to(dtype)
     key = id(t), dtype, recording.record is not False
     found = state.casts.get(key)
     if found is None or found[0] is not t or found[1] != t._v[0]:
-        found = state.casts[key] = t, t._v[0], t.to(dtype)  # type: ignore[attr-defined]
-    return found[2]  # type: ignore[no-any-return]
+        found = state.casts[key] = t, t._v[0], t.to(dtype)
+    return found[2]
 
 
 def cast(value: Any, dtype: Any, to: Callable[[Any, Any], Any] = lambda t, dtype: t.to(dtype)) -> Any:

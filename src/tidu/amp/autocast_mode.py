@@ -34,7 +34,7 @@ def set_autocast_enabled(device_type: str, enabled: bool) -> None:
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
     """The type that autocast computes in. Source: torch.get_autocast_dtype."""
-    return _state.dtype if device_type == "cpu" else _state.cuda_dtype  # type: ignore[no-any-return]
+    return _state.dtype if device_type == "cpu" else _state.cuda_dtype
 
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:

@@ -82,7 +82,7 @@ class GradScaler:
 
         def scaled(x: Any) -> Any:
             if isinstance(x, Tensor):
-                return x * self._scale  # type: ignore[operator]
+                return x * self._scale
             if isinstance(x, Iterable):
                 made = map(scaled, x)
                 return type(x)(made) if isinstance(x, (list, tuple)) else made

@@ -53,7 +53,7 @@ def _ones_like(t: Tensor) -> Tensor:
         return tensor_of(np.ones(a.shape, a.dtype))
     from ..ops.factories import ones_like
 
-    return ones_like(t)  # type: ignore[no-any-return]
+    return ones_like(t)
 
 
 def _make_grads(
@@ -78,7 +78,7 @@ def _make_grads(
             if not isinstance(out, Special) and live_node(out) is None:
                 made.append(None)  # type: ignore[arg-type]  # the error about it comes from the caller
                 continue
-            if out.numel() != 1:  # type: ignore[attr-defined]
+            if out.numel() != 1:
                 raise _not_scalar(out)
             if not out.dtype.is_floating_point:
                 raise RuntimeError(
@@ -87,7 +87,7 @@ def _make_grads(
             made.append(_ones_like(out))
         else:
             raise _not_gradient(g)
-    return made  # type: ignore[return-value]
+    return made
 
 
 def _not_gradient(g: Any) -> TypeError:
@@ -357,7 +357,7 @@ def _collect(
                     raise RuntimeError(
                         "materialize_grads cannot be used when the given input is a GradientEdge"
                     )
-                g = t.new_zeros(tuple(t.shape), requires_grad=create_graph)  # type: ignore[attr-defined]
+                g = t.new_zeros(tuple(t.shape), requires_grad=create_graph)
         result.append(g)
     return tuple(result)
 
@@ -396,7 +396,7 @@ def _batched(
     rows = []
     for i in range(n):
         got = engine.run_backward(  # type: ignore[assignment]
-            [(e, g[i]) for e, g in roots],  # type: ignore[index]
+            [(e, g[i]) for e, g in roots],
             keep=keep or i < n - 1,
             create_graph=create_graph,
             targets=edges,

@@ -22,7 +22,7 @@ def process(cls: Any, args: tuple[Any, ...], top: Special) -> Any:
     if isinstance(top, Dual):
         return _forward_mode(cls, args, top.level)
     if not isinstance(top, Batched):
-        return top.process_function(cls, args)  # type: ignore[attr-defined, no-any-return]
+        return top.process_function(cls, args)
     return _vmapped(cls, args, top)
 
 
@@ -50,7 +50,7 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
     ctx.saves_for_forward = True
     if ctx.materialize_grads:
         tangents = [
-            p.new_zeros(tuple(p.shape))  # type: ignore[attr-defined]
+            p.new_zeros(tuple(p.shape))
             if t is None and isinstance(p, Tensor) and p.dtype.category >= 2
             else t
             for t, p in zip(tangents, primals, strict=True)
@@ -89,7 +89,7 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def _vmapped(cls: Any, args: tuple[Any, ...], top: Batched) -> Any:  # type: ignore[type-arg]
+def _vmapped(cls: Any, args: tuple[Any, ...], top: Batched) -> Any:
     level, n = top.level, top.size_of_batch
     own = cls.vmap is not Function.vmap
     if own and cls.generate_vmap_rule:
@@ -128,7 +128,7 @@ def _wrapped(out: Any, dims: Any, level: int) -> Any:
         (dims,) = dims
     if dims is None or not isinstance(out, Tensor):
         return out
-    return wrap(out if dims == 0 else out.movedim(dims, 0), level)  # type: ignore[attr-defined]
+    return wrap(out if dims == 0 else out.movedim(dims, 0), level)
 
 
 def _slices(cls: Any, args: tuple[Any, ...], level: int, n: int) -> Any:

@@ -45,11 +45,11 @@ def _prepare(inputs: Sequence[Tensor], create_graph: bool, need_graph: bool) -> 
     made = []
     for x in inputs:
         if create_graph:
-            made.append(x.view_as(x))  # type: ignore[attr-defined]
+            made.append(x.view_as(x))
         else:
-            made.append(x.detach().requires_grad_(need_graph))  # type: ignore[attr-defined]
+            made.append(x.detach().requires_grad_(need_graph))
         if create_graph and need_graph and not made[-1].requires_grad:
-            made[-1] = x.detach().requires_grad_(need_graph)  # type: ignore[attr-defined]
+            made[-1] = x.detach().requires_grad_(need_graph)
     return tuple(made)
 
 
@@ -435,11 +435,11 @@ def hessian(
         _strict_outputs(outs, "outputs", strict)
         if is_out or not isinstance(out, Tensor):
             raise RuntimeError("The function given to hessian should return a single Tensor")
-        if out.nelement() != 1:  # type: ignore[attr-defined]
+        if out.nelement() != 1:
             raise RuntimeError(
                 "The Tensor returned by the function given to hessian should contain a single element"
             )
-        return out.squeeze()  # type: ignore[attr-defined]
+        return out.squeeze()
 
     def gradient(*args: Any) -> Any:
         jac = jacobian(ensure_single, args, create_graph=True)

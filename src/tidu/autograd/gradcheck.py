@@ -59,7 +59,7 @@ def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
                 UserWarning,
                 stacklevel=4,
             )
-        if any(s == 0 and d > 1 for s, d in zip(x.stride(), x.size(), strict=True)):  # type: ignore[attr-defined]
+        if any(s == 0 and d > 1 for s, d in zip(x.stride(), x.size(), strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to "
@@ -494,7 +494,7 @@ def _check_batched_forward(func: Any, inputs: Any) -> None:
         v = tensor_of(rng.standard_normal((2, *x._a.shape)).astype(x._a.dtype))
         together = vmap(lambda t, x=x: tuple(_pushed(func, inputs, x, t)))(v)
         for i in range(2):
-            for a, b in zip(together, _pushed(func, inputs, x, v[i]), strict=True):  # type: ignore[index]
+            for a, b in zip(together, _pushed(func, inputs, x, v[i]), strict=True):
                 if not _close(a._a[i], b._a, 1e-7, 1e-8):
                     raise GradcheckError(
                         "gradcheck failed while testing batched forward-mode gradient computation."
@@ -510,7 +510,7 @@ def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:
         v = tensor_of(rng.standard_normal((2, *o._a.shape)).astype(o._a.dtype))
         together = _grad(o, ins, v, retain_graph=True, allow_unused=True, is_grads_batched=True)
         for i in range(2):
-            alone = _grad(o, ins, v[i], retain_graph=True, allow_unused=True)  # type: ignore[index]
+            alone = _grad(o, ins, v[i], retain_graph=True, allow_unused=True)
             for g, h in zip(together, alone, strict=True):
                 if (g is None) != (h is None) or (g is not None and not _close(g._a[i], h._a, 1e-7, 1e-8)):
                     raise GradcheckError(

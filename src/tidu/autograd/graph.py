@@ -81,7 +81,7 @@ class save_on_cpu(saved_tensors_hooks):
     """Saved tensors are kept as copies. Source: torch.autograd.graph.save_on_cpu."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda t: (t.device, t.clone()), lambda packed: packed[1])  # type: ignore[attr-defined]
+        super().__init__(lambda t: (t.device, t.clone()), lambda packed: packed[1])
 
 
 class _Disabled(threading.local):
@@ -192,7 +192,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_MutationContext]:
 
     def pack(t: Tensor) -> Any:
         handle = _Handle()
-        ctx.originals[handle] = t.detach().clone()  # type: ignore[attr-defined]
+        ctx.originals[handle] = t.detach().clone()
         return handle
 
     def unpack(handle: Any) -> Tensor:

@@ -92,7 +92,7 @@ class FunctionEventAvg:
         )
 
 
-class EventList(list):  # type: ignore[type-arg]
+class EventList(list):
     """Events, with what can be made of them."""
 
     @property

@@ -46,7 +46,7 @@ class Variable(metaclass=_VariableMeta):
             raise TypeError(f"'{type(requires_grad).__name__}' object cannot be interpreted as an integer")
         if requires_grad and data.dtype.category < dtypes.FLOATING:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        made = data.detach()  # type: ignore[attr-defined]
+        made = data.detach()
         made.requires_grad = bool(requires_grad)
         return made
 

@@ -36,7 +36,7 @@ class CannotWrite(CannotBatch, RuntimeError):
     def __init__(self, text: str, x: Any) -> None:
         super().__init__(text)
         while isinstance(x, Special):
-            x = x.value if isinstance(x, Batched) else x.primal  # type: ignore[attr-defined]
+            x = x.value if isinstance(x, Batched) else x.primal
         memory = storage_of(x._a)
         self.memory = weakref.ref(memory) if memory.base is None else lambda: memory
 
@@ -92,10 +92,10 @@ class Batched(Special):
         raise CannotBatch(what)
 
     def detach(self) -> Any:
-        return wrap(self.value.detach(), self.level)  # type: ignore[attr-defined]
+        return wrap(self.value.detach(), self.level)
 
     def requires_grad_(self, on: bool = True) -> Any:
-        self.value.requires_grad_(on)  # type: ignore[attr-defined]
+        self.value.requires_grad_(on)
         return self
 
     def register_hook(self, hook: Any) -> Any:
@@ -107,7 +107,7 @@ class Batched(Special):
             got = hook(wrap(g, self.level))
             return got if got is None else materialize(got, self.level, self.size_of_batch)
 
-        return self.value.register_hook(on_values)  # type: ignore[attr-defined]
+        return self.value.register_hook(on_values)
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self.shape[dim]
@@ -123,14 +123,14 @@ class Batched(Special):
     nelement = numel
 
     def stride(self, dim: int | None = None) -> Any:
-        strides = self.value.stride()[1:]  # type: ignore[attr-defined]
+        strides = self.value.stride()[1:]
         return strides if dim is None else strides[dim]
 
     def is_contiguous(self, **_: Any) -> bool:
-        return self.value[0].is_contiguous() if self.size_of_batch else True  # type: ignore[index, no-any-return]
+        return self.value[0].is_contiguous() if self.size_of_batch else True
 
     def contiguous(self, **_: Any) -> Any:
-        return wrap(self.value.contiguous(), self.level)  # type: ignore[attr-defined]
+        return wrap(self.value.contiguous(), self.level)
 
     def is_complex(self) -> bool:
         return self.dtype.is_complex
@@ -163,7 +163,7 @@ class Batched(Special):
 
     def rewrapped(self, level: int) -> Any:
         """This batch, whose first visible dimension is that of a lower level, as a batch of batches."""
-        return wrap(wrap(self.value.movedim(0, 1), level), self.level)  # type: ignore[attr-defined]
+        return wrap(wrap(self.value.movedim(0, 1), level), self.level)
 
     def paired(self, primal: Any, tangent: Any, level: int) -> Any:
         """The dual, of a lower level, of two values of which one is a batch of this level."""
@@ -210,14 +210,14 @@ class Batched(Special):
             apply_inplace(op, values)
             return x
         # What is kept for backward must not be what is overwritten.
-        before = wrap(x.value.clone(), level) if state.grad and op.differentiable else x  # type: ignore[attr-defined]
+        before = wrap(x.value.clone(), level) if state.grad and op.differentiable else x
         got = op.call(*[before if v is x else v for v in args])
         value = got.value if isinstance(got, Batched) and got.level == level else got
         if tuple(got.shape) != tuple(x.shape):
             raise RuntimeError(
                 f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}"
             )
-        x.value.copy_(value)  # type: ignore[attr-defined]
+        x.value.copy_(value)
         return x
 
 
@@ -391,13 +391,13 @@ def _elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
             lacks = n - v.ndim
             v = v.value
             if lacks:
-                v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))  # type: ignore[attr-defined]
+                v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))
         if (
             together is not None
             and v.dtype is not together
             and not (op.name == "where" and p == op.positions[0])
         ):
-            v = v.to(together)  # type: ignore[attr-defined]
+            v = v.to(together)
         full[p] = v
     return op.call(*full)
 

@@ -48,7 +48,7 @@ def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
 sum_to_op = shaped_op(
     "sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1"
 )
-sum_to_op.op.out_arg = False  # type: ignore[attr-defined]
+sum_to_op.op.out_arg = False
 
 
 def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
@@ -80,4 +80,4 @@ def expand_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast a value to `shape` without copying."""
     if tuple(x.shape) == shape:
         return x
-    return x.expand(shape) if isinstance(x, Tensor) else _spread(x, shape)  # type: ignore[attr-defined]
+    return x.expand(shape) if isinstance(x, Tensor) else _spread(x, shape)

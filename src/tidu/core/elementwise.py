@@ -255,7 +255,7 @@ class ElementwiseOp(Op):
         if self.complex_case is not None:
             for i in self.positions:
                 if kind_of(args[i]) == "c":
-                    return self.complex_case  # type: ignore[no-any-return]
+                    return self.complex_case
         return self
 
     def operator(self, args: tuple[Any, ...], out: Any = None) -> Any:
@@ -307,7 +307,7 @@ def kind_of(x: Any) -> str:
     d = getattr(x, "dtype", None)
     if d is None:
         return np.asarray(x).dtype.kind if isinstance(x, Number) else ""
-    return d.np.kind if isinstance(x, Tensor) else d.kind  # type: ignore[no-any-return]
+    return d.np.kind if isinstance(x, Tensor) else d.kind
 
 
 def _big(ufunc: Callable[..., Any]) -> Callable[..., Any]:
@@ -391,7 +391,7 @@ def unary(
     cls: Any = type(op.node_name, (UnaryNode,), {"__slots__": (), "op": op})
     reads = reads_of(partial)
     save_x, save_out = "x" in reads, "out" in reads
-    op.complex_case = None if complex_case is None else complex_case.op  # type: ignore[attr-defined]
+    op.complex_case = None if complex_case is None else complex_case.op
     op.ufunc, constant = ufunc, partial is ONE or partial is NEG
     if constant:
         cls = type(
@@ -580,7 +580,7 @@ def binary(
         return call
 
     call = make(op.general)
-    call.operator = make(op.operator)  # type: ignore[attr-defined]
+    call.operator = make(op.operator)
     return _finish(op, call)
 
 
@@ -605,6 +605,6 @@ def elementwise(
 
 def _finish(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = op.name
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     op.call = call
     return call

@@ -91,7 +91,7 @@ class Run:
             if edge.EDGE == LEAF:
                 self.leaf_seen(edge)
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
-        del roots, edge, g  # type: ignore[misc]
+        del roots, edge, g
         was = set_record(self.create_graph)
         overriding = state.torch_function, state.function_modes, state.face_modes
         state.torch_function, state.function_modes, state.face_modes = (
@@ -386,9 +386,9 @@ def _copied(c: Tensor, leaf: Tensor) -> Tensor:
     """A copy that records, laid out as the leaf is."""
     a = getattr(leaf, "_a", None)
     if a is None or getattr(c, "_a", None) is None:
-        return c.clone()  # type: ignore[attr-defined, no-any-return]
+        return c.clone()
     made = tensor_of(np.empty_like(a, order="K" if _dense(a) else "C", subok=False))
-    return made.copy_(c)  # type: ignore[attr-defined, no-any-return]
+    return made.copy_(c)
 
 
 def _copy_like(c: ndarray[Any, Any], a: ndarray[Any, Any]) -> ndarray[Any, Any]:

@@ -76,7 +76,7 @@ class Dual(Special):
         return self.primal._is_view()
 
     def requires_grad_(self, on: bool = True) -> Any:
-        self.primal.requires_grad_(on)  # type: ignore[attr-defined]
+        self.primal.requires_grad_(on)
         return self
 
     @property
@@ -90,11 +90,11 @@ class Dual(Special):
         return self.primal.numbers(what) if isinstance(self.primal, Special) else self.primal._a
 
     def contiguous(self, **kw: Any) -> Any:
-        return make_dual(self.primal.contiguous(**kw), self.tangent.contiguous(**kw), self.level)  # type: ignore[attr-defined]
+        return make_dual(self.primal.contiguous(**kw), self.tangent.contiguous(**kw), self.level)
 
     def detach(self) -> Any:
         """The primal, without a tangent."""
-        return self.primal.detach()  # type: ignore[attr-defined]
+        return self.primal.detach()
 
     def rewrapped(self, level: int) -> Any:
         """This dual, whose first visible dimension is that of a vmap of a lower level, as a dual of batches."""
@@ -132,16 +132,16 @@ class Dual(Special):
         before = target.clone()
         old = [before if p is target else p for p in primals]  # rules read what was there
         if isinstance(tangents[0], Tensor):
-            tangents[0] = tangents[0].clone()  # type: ignore[attr-defined]
+            tangents[0] = tangents[0].clone()
         tangent = None if not op.differentiable else settle(push(op, old, tangents, op.call(*old)), target)
         apply_inplace(op, primals)
         if not alive(level) or (tangent is None and not _is_dual(x, level)):
             return x
         if _is_dual(x, level):
             if tangent is None:
-                x.tangent.zero_()  # type: ignore[attr-defined]
+                x.tangent.zero_()
             else:
-                x.tangent.copy_(tangent)  # type: ignore[attr-defined]
+                x.tangent.copy_(tangent)
         else:
             become_dual(x, tangent, level)
         return x
@@ -207,8 +207,8 @@ def become_dual(x: Tensor, tangent: Any, level: int) -> None:
     for v in views:
         size, stride, offset = geometry(v._a, storage)
         _turn(v, whole.as_strided(size, stride, offset - low), level)
-        v.primal._view = (base.primal, *v._view[1:])  # type: ignore[attr-defined]
-    x.tangent.copy_(tangent)  # type: ignore[attr-defined]
+        v.primal._view = (base.primal, *v._view[1:])
+    x.tangent.copy_(tangent)
 
 
 def _laid_out(base: Tensor, tangent: Any) -> Any:
@@ -282,7 +282,7 @@ def settle(tangent: Any, out: Tensor) -> Any:
 
 
 def zeros_like(x: Tensor) -> Tensor:
-    return x.new_zeros(tuple(x.shape))  # type: ignore[attr-defined, no-any-return]
+    return x.new_zeros(tuple(x.shape))
 
 
 def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> Any:
@@ -307,7 +307,7 @@ def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> A
         return _call_rule(op, op.jvp, primals, out, dict(zip(op.tensors, tangents, strict=True)))
     total: Any = None
     for name, t in zip(op.tensors, tangents, strict=True):
-        if t is not None and name in op.jvp and _present(t):  # type: ignore[operator]
+        if t is not None and name in op.jvp and _present(t):
             part = _reader(op, name)(primals, out, t)
             total = part if total is None else _plus(total, part)
     return total
@@ -316,7 +316,7 @@ def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> A
 def _reader(op: Op, name: str) -> Any:
     """An op's forward rule for one input as a function of the primals, the output, and the tangent; kept with the op."""
     readers = op.__dict__.setdefault("jvp_readers", {})
-    rule = op.jvp[name]  # type: ignore[index]
+    rule = op.jvp[name]
     found = readers.get(name)
     if found is not None and found[0] is rule:
         return found[1]

@@ -39,13 +39,13 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
             raise _of_method(error, call.__name__) from None
 
     ufunc = getattr(op, "ufunc", None)
-    if isinstance(ufunc, np.ufunc) and op.policy.plain:  # type: ignore[attr-defined]
+    if isinstance(ufunc, np.ufunc) and op.policy.plain:
         call = _unary_inplace(ufunc, general) if ufunc.nin == 1 else _binary_inplace(op, ufunc, general)
     else:
         call = general
     call.__name__ = call.__qualname__ = method or op.name + "_"
     call.__doc__ = f"In-place `{op.name}`: writes the result into the tensor, and returns it."
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call
 
 
@@ -80,7 +80,7 @@ def _unary_inplace(ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable[..., Any]:
-    numbers = op.numbers  # type: ignore[attr-defined]
+    numbers = op.numbers
 
     def call(input: Any, other: Any = REQUIRED, *more: Any) -> Any:
         if more or other is REQUIRED:
@@ -204,7 +204,7 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     flat = [v for v in op.tensor_args(args) if isinstance(v, (Tensor, np.ndarray, np.generic))]
     top = interpreter_of(flat)
     if top is not None:
-        return top.process_inplace(op, args)  # type: ignore[attr-defined]
+        return top.process_inplace(op, args)
     args = op.tensors_of(args)
     try:
         vals = op.arrays(args)
@@ -449,12 +449,12 @@ class CopySlices(Node):
         if isinstance(g, Special):
             return self._apply_whole(g, edges, raw)
         dense = tensor_of(np.zeros(_reach(size, stride), self.base_dtype))
-        result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
+        result = dense.as_strided(size, stride)
         result.copy_(g)
-        result = dense.as_strided(size, stride)  # type: ignore[attr-defined]
+        result = dense.as_strided(size, stride)
         if self.view_dtype.itemsize != dense._a.itemsize:
             dense, offset = REGISTRY["view_as_real"].call(dense), 2 * offset
-        part = dense.as_strided(v_size, v_stride, v_offset - offset)  # type: ignore[attr-defined]
+        part = dense.as_strided(v_size, v_stride, v_offset - offset)
         cots = list(self.fn.apply(part.clone(), edges, raw))
         if cots[0] is None:
             part.zero_()
@@ -475,14 +475,14 @@ class CopySlices(Node):
         if self.view_dtype.itemsize != self.base_dtype.itemsize:  # the parts of complex numbers
             offset *= 2
         if raw:
-            window(a, size, stride, 0)[...] = g  # type: ignore[arg-type]
+            window(a, size, stride, 0)[...] = g
             return self.fn.apply(
                 window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw
-            )  # type: ignore[arg-type]
-        a.as_strided(size, stride).copy_(g)  # type: ignore[union-attr]
+            )
+        a.as_strided(size, stride).copy_(g)
         if self.view_dtype.itemsize != self.base_dtype.itemsize:
             a = REGISTRY["view_as_real"].call(a).reshape(-1)
-        return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)  # type: ignore[union-attr]
+        return self.fn.apply(a.as_strided(v_size, v_stride, v_offset - offset).clone(), edges, raw)
 
     def _apply_whole(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         """The same without writes, which values of a transform may not take: the window by the places of its
@@ -513,7 +513,7 @@ class CopySlices(Node):
             self.fn.release()
 
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
-        return self.fn.saved_arrays()  # type: ignore[no-any-return]
+        return self.fn.saved_arrays()
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"

@@ -141,6 +141,6 @@ def bilinear(
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = forward.__doc__
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     op.call = call
     return call

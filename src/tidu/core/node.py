@@ -27,7 +27,7 @@ from .tensor import NOWHERE, Tensor, extra
 next_seq = itertools.count(1).__next__
 
 NODE, OUTPUT, LEAF = range(3)  # what kind of thing an edge is
-Tensor.EDGE = LEAF  # type: ignore[attr-defined]
+Tensor.EDGE = LEAF
 
 
 class Hooks:
@@ -104,7 +104,9 @@ class Node:
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that made the inputs, each with the number of its output."""
         shown = tuple(function_of(e) for e in self.edges)
-        self.__dict__["shown_"] = [n for n, _ in shown if isinstance(n, AccumulateGrad)]  # and the hooks on them
+        self.__dict__["shown_"] = [
+            n for n, _ in shown if isinstance(n, AccumulateGrad)
+        ]  # and the hooks on them
         return shown
 
     @property

@@ -270,7 +270,7 @@ class Op:
 
         call.__name__ = call.__qualname__ = self.name
         call.__doc__ = self.forward.__doc__
-        call.op = self  # type: ignore[attr-defined]
+        call.op = self
         return call
 
     def on_arrays(self, args: tuple[Any, ...], out: Any = None) -> Any:

@@ -13,7 +13,7 @@ _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 def named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """Give a rule that takes `*values` the parameter names by which it is known."""
-    fn.parameter_names = tuple(names)  # type: ignore[attr-defined]
+    fn.parameter_names = tuple(names)
     return fn
 
 

@@ -9,7 +9,7 @@ from ..naming import Shown
 TYPES: dict[str, type] = {}
 
 
-class Named(tuple, metaclass=Shown):  # type: ignore[misc]
+class Named(tuple, metaclass=Shown):
     """A tuple whose items have names too."""
 
     __slots__ = ()

@@ -117,7 +117,7 @@ class StridedNode(ShapedNode):
     """The node of `as_strided` on a hot path: what every view gets whose base was written."""
 
     __slots__ = ("place",)
-    op = as_strided.op  # type: ignore[attr-defined]
+    op = as_strided.op
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         scatter = _scatter if raw else as_strided_scatter

@@ -141,6 +141,6 @@ def _declare(
 def _finish(op: LinearOp, call: Callable[..., Any]) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = op.name
     call.__doc__ = op.forward.__doc__
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     op.call = call
     return call

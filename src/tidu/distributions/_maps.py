@@ -31,7 +31,7 @@ class _Plain(Transform):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class _Growing(_Plain):
@@ -39,7 +39,7 @@ class _Growing(_Plain):
 
     domain = constraints.real
     bijective = True
-    sign = +1  # type: ignore[assignment]
+    sign = +1
 
 
 class ExpTransform(_Growing):
@@ -80,7 +80,7 @@ class PowerTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PowerTransform) and bool(self.exponent.eq(other.exponent).all())
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _call(self, x: Any) -> Any:
         return x.pow(self.exponent)
@@ -184,7 +184,7 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return (
             constraints.real
             if self._event_dim == 0
@@ -192,7 +192,7 @@ class AffineTransform(Transform):
         )
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return (
             constraints.real
             if self._event_dim == 0
@@ -210,12 +210,12 @@ class AffineTransform(Transform):
         pairs = ((self.loc, other.loc), (self.scale, other.scale))
         return all(bool((a == b).all()) if isinstance(a, Tensor) else bool(a == b) for a, b in pairs)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def sign(self) -> Any:
         if isinstance(self.scale, Tensor):
-            return self.scale.sign()  # type: ignore[attr-defined]
+            return self.scale.sign()
         return 1 if self.scale > 0 else -1 if self.scale < 0 else 0
 
     def _call(self, x: Any) -> Any:
@@ -439,11 +439,11 @@ class CatTransform(_Several):
         return out
 
     @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
 
@@ -474,11 +474,11 @@ class StackTransform(_Several):
         return stack([t.log_abs_det_jacobian(a, b) for t, a, b in pairs], dim=self.dim)
 
     @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
 
@@ -487,14 +487,14 @@ class CumulativeDistributionTransform(Transform):
 
     bijective = True
     codomain = constraints.unit_interval
-    sign = +1  # type: ignore[assignment]
+    sign = +1
 
     def __init__(self, distribution: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return self.distribution.support
 
     def _call(self, x: Any) -> Any:

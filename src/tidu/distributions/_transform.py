@@ -43,7 +43,7 @@ class Transform:
     def event_dim(self) -> int:
         """How many dimensions one value has, where both sides agree."""
         if self.domain.event_dim == self.codomain.event_dim:
-            return self.domain.event_dim  # type: ignore[no-any-return]
+            return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
@@ -53,7 +53,7 @@ class Transform:
         if inverse is None:
             inverse = _InverseTransform(self)
             self._inv = weakref.ref(inverse)
-        return inverse  # type: ignore[no-any-return]
+        return inverse
 
     @property
     def sign(self) -> Any:
@@ -123,16 +123,16 @@ class _InverseTransform(Transform):
         self._inv: Any = transform
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return self._inv.codomain
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return self._inv.domain
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        return self._inv.bijective  # type: ignore[no-any-return]
+        return self._inv.bijective
 
     @property
     def sign(self) -> Any:
@@ -140,18 +140,18 @@ class _InverseTransform(Transform):
 
     @property
     def inv(self) -> Transform:
-        return self._inv  # type: ignore[no-any-return]
+        return self._inv
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return self._inv.with_cache(cache_size).inv  # type: ignore[no-any-return]
+        return self._inv.with_cache(cache_size).inv
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _InverseTransform) and self._inv == other._inv
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inv!r})"
@@ -184,10 +184,10 @@ class ComposeTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         if not self.parts:
             return constraints.real
         domain, dim = self.parts[0].domain, self.parts[-1].codomain.event_dim
@@ -197,7 +197,7 @@ class ComposeTransform(Transform):
         return constraints.independent(domain, more) if more > 0 else domain
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         if not self.parts:
             return constraints.real
         codomain, dim = self.parts[-1].codomain, self.parts[0].domain.event_dim
@@ -207,7 +207,7 @@ class ComposeTransform(Transform):
         return constraints.independent(codomain, more) if more > 0 else codomain
 
     @lazy_property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         return all(p.bijective for p in self.parts)
 
     @lazy_property
@@ -223,7 +223,7 @@ class ComposeTransform(Transform):
         if inverse is None:
             inverse = ComposeTransform([p.inv for p in reversed(self.parts)])
             self._inv, inverse._inv = weakref.ref(inverse), weakref.ref(self)
-        return inverse  # type: ignore[no-any-return]
+        return inverse
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
@@ -280,11 +280,11 @@ class IndependentTransform(Transform):
         )
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
@@ -330,11 +330,11 @@ class ReshapeTransform(Transform):
         super().__init__(cache_size=cache_size)
 
     @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def with_cache(self, cache_size: int = 1) -> Transform:

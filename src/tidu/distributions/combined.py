@@ -19,7 +19,7 @@ __all__ = ["Independent", "MixtureSameFamily", "TransformedDistribution"]
 class Independent(Distribution):
     """The last batch dimensions of a distribution as dimensions of a value. Source: torch.distributions.Independent."""
 
-    arg_constraints: dict[str, Any] = {}  # type: ignore[assignment]
+    arg_constraints: dict[str, Any] = {}
 
     def __init__(
         self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
@@ -47,7 +47,7 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample  # type: ignore[no-any-return]
+        return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
@@ -97,7 +97,7 @@ class TransformedDistribution(Distribution):
     log_prob(y) is the base's log_prob at the preimage, less log |dy / dx|.
     """
 
-    arg_constraints: dict[str, Any] = {}  # type: ignore[assignment]
+    arg_constraints: dict[str, Any] = {}
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
         if isinstance(transforms, Transform):
@@ -152,7 +152,7 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample  # type: ignore[no-any-return]
+        return self.base_dist.has_rsample
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
@@ -201,7 +201,7 @@ class TransformedDistribution(Distribution):
 class MixtureSameFamily(Distribution):
     """A mixture of the distributions along the last batch dimension. Source: torch.distributions.MixtureSameFamily."""
 
-    arg_constraints: dict[str, Any] = {}  # type: ignore[assignment]
+    arg_constraints: dict[str, Any] = {}
     has_rsample = False
 
     def __init__(

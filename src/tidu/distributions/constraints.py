@@ -43,13 +43,13 @@ class _Dependent(Constraint):
     def is_discrete(self) -> bool:  # type: ignore[override]
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
-        return self._is_discrete  # type: ignore[no-any-return]
+        return self._is_discrete
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
-        return self._event_dim  # type: ignore[no-any-return]
+        return self._event_dim
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
         return _Dependent(
@@ -87,11 +87,11 @@ class _IndependentConstraint(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        return self.base_constraint.is_discrete  # type: ignore[no-any-return]
+        return self.base_constraint.is_discrete
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims  # type: ignore[no-any-return]
+        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def check(self, value: Any) -> Any:
         ok = self.base_constraint.check(value)
@@ -213,11 +213,11 @@ class MixtureSameFamilyConstraint(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        return self.base_constraint.is_discrete  # type: ignore[no-any-return]
+        return self.base_constraint.is_discrete
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        return self.base_constraint.event_dim  # type: ignore[no-any-return]
+        return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
         # a dimension for the components, before those of an event

@@ -42,7 +42,7 @@ class Normal(ExponentialFamily):
     tensor(-0.9189)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
     _mean_carrier_measure = 0
@@ -97,14 +97,14 @@ class Normal(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return -0.25 * x.pow(2) / y + 0.5 * (-math.pi / y).log()
 
 
 class Laplace(Distribution):
     """exp(-|x - loc| / scale) / (2 scale). Source: torch.distributions.Laplace."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
 
@@ -153,7 +153,7 @@ class Laplace(Distribution):
 class Cauchy(Distribution):
     """1 / (pi scale (1 + ((x - loc) / scale)^2)). Source: torch.distributions.Cauchy."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
 
@@ -249,7 +249,7 @@ class Uniform(Distribution):
 class Exponential(ExponentialFamily):
     """rate exp(-rate x). Source: torch.distributions.Exponential."""
 
-    arg_constraints = {"rate": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
@@ -295,14 +295,14 @@ class Exponential(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (-self.rate,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return -(-x).log()
 
 
 class Gamma(ExponentialFamily):
     """rate^a x^(a - 1) exp(-rate x) / Gamma(a), with a the concentration. Source: torch.distributions.Gamma."""
 
-    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
@@ -326,7 +326,7 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        value.detach().clamp_(min=dtypes.finfo(value.dtype).tiny)  # type: ignore[attr-defined]
+        value.detach().clamp_(min=dtypes.finfo(value.dtype).tiny)
         return value
 
     def log_prob(self, value: Any) -> Any:
@@ -349,14 +349,14 @@ class Gamma(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return self.concentration - 1, -self.rate
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return (x + 1).lgamma() + (x + 1) * (-y.reciprocal()).log()
 
 
 class Chi2(Gamma):
     """The sum of df squares of standard normal numbers. Source: torch.distributions.Chi2."""
 
-    arg_constraints = {"df": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"df": constraints.positive}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
@@ -373,7 +373,7 @@ class Chi2(Gamma):
 class StudentT(Distribution):
     """Student's t with df degrees of freedom, moved and scaled. Source: torch.distributions.StudentT."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "df": constraints.positive, "loc": constraints.real, "scale": constraints.positive,
     }  # fmt: skip
     support = constraints.real
@@ -423,7 +423,7 @@ class StudentT(Distribution):
 class FisherSnedecor(Distribution):
     """The quotient of two mean squares. Source: torch.distributions.FisherSnedecor."""
 
-    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
 

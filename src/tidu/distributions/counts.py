@@ -23,7 +23,7 @@ __all__ = ["Binomial", "Multinomial", "NegativeBinomial"]
 class Binomial(_Odds, Distribution):
     """How many of total_count tries succeed. Source: torch.distributions.Binomial."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real,
     }  # fmt: skip
     has_enumerate_support = True
@@ -83,7 +83,7 @@ class Binomial(_Odds, Distribution):
 class NegativeBinomial(_Odds, Distribution):
     """How many successes before total_count failures. Source: torch.distributions.NegativeBinomial."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
         "logits": constraints.real,
     }  # fmt: skip
@@ -131,7 +131,7 @@ class NegativeBinomial(_Odds, Distribution):
 class Multinomial(Distribution):
     """How often each class comes in total_count draws. Source: torch.distributions.Multinomial."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None

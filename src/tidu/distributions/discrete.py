@@ -43,7 +43,7 @@ class _Odds:
     @property
     def param_shape(self) -> Size:
         """The shape of the parameter."""
-        return self._param.size()  # type: ignore[attr-defined, no-any-return]
+        return self._param.size()
 
     @property
     def _param(self) -> Any:
@@ -53,7 +53,7 @@ class _Odds:
 class Bernoulli(_Odds, ExponentialFamily):
     """1 with probability `probs`, else 0. Source: torch.distributions.Bernoulli."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
     _mean_carrier_measure = 0
@@ -95,7 +95,7 @@ class Bernoulli(_Odds, ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (probs_to_logits(self.probs, is_binary=True),)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.exp().log1p()
 
 
@@ -107,7 +107,7 @@ def _all_values(values: Any, batch: Size, expand: bool) -> Any:
 class Geometric(_Odds, Distribution):
     """How many failures before the first success. Source: torch.distributions.Geometric."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -152,7 +152,7 @@ class Geometric(_Odds, Distribution):
 class Poisson(ExponentialFamily):
     """rate^k exp(-rate) / k!. Source: torch.distributions.Poisson."""
 
-    arg_constraints = {"rate": constraints.nonnegative}  # type: ignore[assignment]
+    arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -184,7 +184,7 @@ class Poisson(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.rate.log(),)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.exp()
 
 
@@ -192,7 +192,7 @@ class Categorical(Distribution):
     """One of K classes, with probabilities `probs` or exp(logits), normalised. Source:
     torch.distributions.Categorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -225,7 +225,7 @@ class Categorical(Distribution):
     @property
     def param_shape(self) -> Size:
         """The shape of the parameter."""
-        return self._param.size()  # type: ignore[no-any-return]
+        return self._param.size()
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
@@ -247,7 +247,7 @@ class Categorical(Distribution):
         n = as_size(sample_shape)
         with no_grad():
             rows = multinomial(self.probs.reshape(-1, self._num_events), n.numel(), True)
-            return rows.T.reshape(self._extended_shape(n))  # type: ignore[attr-defined]
+            return rows.T.reshape(self._extended_shape(n))
 
     def log_prob(self, value: Any) -> Any:
         self._checked(value)
@@ -265,7 +265,7 @@ class Categorical(Distribution):
 class OneHotCategorical(Distribution):
     """Categorical whose values are vectors with a single one. Source: torch.distributions.OneHotCategorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
 
@@ -295,7 +295,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def mode(self) -> Any:
-        return one_hot(self.probs.argmax(-1), self._event_shape[0]).to(self.probs)  # type: ignore[attr-defined]
+        return one_hot(self.probs.argmax(-1), self._event_shape[0]).to(self.probs)
 
     @property
     def variance(self) -> Any:
@@ -303,7 +303,7 @@ class OneHotCategorical(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         drawn = self._categorical.sample(sample_shape)
-        return one_hot(drawn, self._event_shape[0]).to(self.probs)  # type: ignore[attr-defined]
+        return one_hot(drawn, self._event_shape[0]).to(self.probs)
 
     def log_prob(self, value: Any) -> Any:
         self._checked(value)
@@ -314,7 +314,7 @@ class OneHotCategorical(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         n = self._event_shape[0]
-        values = one_hot(arange(n), n).to(self.probs).view(n, *[1] * len(self._batch_shape), n)  # type: ignore[attr-defined]
+        values = one_hot(arange(n), n).to(self.probs).view(n, *[1] * len(self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values
 
 

@@ -148,7 +148,7 @@ class Wishart(ExponentialFamily):
         p = self._event_shape[-1]
         chi2 = self._dist_chi2.rsample(shape).sqrt()
         factor = chi2.clamp(min=dtypes.finfo(chi2.dtype).eps).diag_embed()
-        below = arange(p).view(-1, 1) > arange(p)  # type: ignore[attr-defined]
+        below = arange(p).view(-1, 1) > arange(p)
         factor[..., below] = randn(*as_size(shape), *self._batch_shape, p * (p - 1) // 2, dtype=factor.dtype)
         lower = self._unbroadcasted_scale_tril @ factor
         return lower @ lower.mT
@@ -198,7 +198,7 @@ class Wishart(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         p = self._event_shape[-1]
         a = y + (p + 1) / 2
         return a * (-linalg.slogdet(-2 * x).logabsdet + math.log(2) * p) + a.mvlgamma(p)
@@ -211,7 +211,7 @@ class LKJCholesky(Distribution):
     """Cholesky factors of correlation matrices M, with density det(M)^(concentration - 1). Source:
     torch.distributions.LKJCholesky."""
 
-    arg_constraints = {"concentration": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
     def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:
@@ -238,7 +238,7 @@ class LKJCholesky(Distribution):
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
-            u = randn(*self._extended_shape(sample_shape), dtype=y.dtype).tril(-1)  # type: ignore[attr-defined]
+            u = randn(*self._extended_shape(sample_shape), dtype=y.dtype).tril(-1)
             u = u / u.norm(dim=-1, keepdim=True)
             u[..., 0, :].fill_(0.0)
             w = y.sqrt() * u

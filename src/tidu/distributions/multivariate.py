@@ -62,7 +62,7 @@ class _Draw(Function):
 class Dirichlet(ExponentialFamily):
     """Points of the simplex: prod x_i^(a_i - 1). Source: torch.distributions.Dirichlet."""
 
-    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}  # type: ignore[assignment]
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
     _mean_carrier_measure = 0
@@ -114,14 +114,14 @@ class Dirichlet(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.concentration,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.lgamma().sum(-1) - x.sum(-1).lgamma()
 
 
 class Beta(ExponentialFamily):
     """x^(a - 1) (1 - x)^(b - 1), with a and b the concentrations 1 and 0. Source: torch.distributions.Beta."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "concentration1": constraints.positive, "concentration0": constraints.positive,
     }  # fmt: skip
     support = constraints.unit_interval
@@ -184,7 +184,7 @@ class Beta(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return self.concentration1, self.concentration0
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return x.lgamma() + y.lgamma() - (x + y).lgamma()
 
 
@@ -202,7 +202,7 @@ class MultivariateNormal(Distribution):
     """Normal vectors, with a covariance given by itself, by its inverse or by a factor L of it. Source:
     torch.distributions.MultivariateNormal."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
         "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky,
     }  # fmt: skip
@@ -307,7 +307,7 @@ def _factor_of_inverse(precision: Any) -> Any:
 class LowRankMultivariateNormal(Distribution):
     """Normal vectors with covariance W W^T + diag(d). Source: torch.distributions.LowRankMultivariateNormal."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
     }  # fmt: skip

@@ -29,7 +29,7 @@ ONE_OF = "Either `probs` or `logits` must be specified, but not both."
 class LogitRelaxedBernoulli(Distribution):
     """The log-odds of RelaxedBernoulli. Source: torch.distributions.relaxed_bernoulli.LogitRelaxedBernoulli."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
 
     def __init__(
@@ -75,8 +75,8 @@ class RelaxedBernoulli(TransformedDistribution):
     torch.distributions.RelaxedBernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.unit_interval
+    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -104,7 +104,7 @@ class ExpRelaxedCategorical(Distribution):
     """The logarithms of RelaxedOneHotCategorical. Source:
     torch.distributions.relaxed_categorical.ExpRelaxedCategorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
 
@@ -151,8 +151,8 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     torch.distributions.RelaxedOneHotCategorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.simplex  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.simplex
+    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -180,7 +180,7 @@ class ContinuousBernoulli(ExponentialFamily):
     """C(p) p^x (1 - p)^(1 - x) on [0, 1]; near p = 1/2, between `lims`, from a series. Source:
     torch.distributions.ContinuousBernoulli."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
@@ -269,7 +269,7 @@ class ContinuousBernoulli(ExponentialFamily):
 class VonMises(Distribution):
     """exp(concentration cos(x - loc)) on the circle. Source: torch.distributions.VonMises."""
 
-    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}  # type: ignore[assignment]
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
 

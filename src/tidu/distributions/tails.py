@@ -20,7 +20,7 @@ class GeneralizedPareto(Distribution):
     """What lies beyond a threshold `loc`: (1 + k z)^(-1/k - 1) / scale with k the concentration. Source:
     torch.distributions.GeneralizedPareto."""
 
-    arg_constraints = {  # type: ignore[assignment]
+    arg_constraints = {
         "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
     }  # fmt: skip
     has_rsample = True

@@ -46,8 +46,8 @@ class LogNormal(_OfBase):
     """exp of a normal number. Source: torch.distributions.LogNormal."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.positive  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.positive
+    has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(
@@ -74,8 +74,8 @@ class LogNormal(_OfBase):
 class _Half(_OfBase):
     """|x| of a distribution symmetric around 0."""
 
-    support = constraints.nonnegative  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.nonnegative
+    has_rsample = True
     arg_constraints = {"scale": constraints.positive}
     kind: Any
 
@@ -155,7 +155,7 @@ class Gumbel(_Own):
     """Of the largest of many. Source: torch.distributions.Gumbel."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real  # type: ignore[assignment]
+    support = constraints.real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -202,7 +202,7 @@ class Weibull(_Own):
     """scale times a power of an exponential number. Source: torch.distributions.Weibull."""
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
-    support = constraints.positive  # type: ignore[assignment]
+    support = constraints.positive
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
@@ -278,8 +278,8 @@ class Kumaraswamy(_Own):
     """Like Beta, in closed form. Source: torch.distributions.Kumaraswamy."""
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
-    support = constraints.unit_interval  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.unit_interval
+    has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
@@ -322,8 +322,8 @@ class InverseGamma(_OfBase):
     """1 over a gamma number. Source: torch.distributions.InverseGamma."""
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
-    support = constraints.positive  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.positive
+    has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
@@ -360,8 +360,8 @@ class LogisticNormal(TransformedDistribution):
     """Stick-breaking of normal numbers: points of the simplex. Source: torch.distributions.LogisticNormal."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.simplex  # type: ignore[assignment]
-    has_rsample = True  # type: ignore[assignment]
+    support = constraints.simplex
+    has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)

@@ -33,7 +33,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
-    return empty(shape, dtype=dtype).normal_()  # type: ignore[attr-defined]
+    return empty(shape, dtype=dtype).normal_()
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
@@ -80,7 +80,7 @@ def as_size(shape: Any) -> Size:
 
 def _tril_mask(n: int, diag: int) -> Any:
     at = arange(n)
-    return at < at.view(-1, 1) + (diag + 1)  # type: ignore[attr-defined]
+    return at < at.view(-1, 1) + (diag + 1)
 
 
 def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:

@@ -131,4 +131,4 @@ def _numbers(p: Any) -> Any:
         p = p.primal
     if isinstance(p, Batched):
         raise CannotBatch("the solver of func.implicit")
-    return p.detach() if isinstance(p, Tensor) else p  # type: ignore[attr-defined]
+    return p.detach() if isinstance(p, Tensor) else p

@@ -119,7 +119,7 @@ class Tracked(Special):
         return self.value._a
 
     def numel(self) -> int:
-        return self.value.numel()  # type: ignore[attr-defined, no-any-return]
+        return self.value.numel()
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self.shape[dim]
@@ -128,7 +128,7 @@ class Tracked(Special):
         return self.ndim
 
     def __len__(self) -> int:
-        return len(self.value)  # type: ignore[arg-type]
+        return len(self.value)
 
     def detach(self) -> Any:
         return self.value
@@ -167,7 +167,7 @@ class Tracked(Special):
         out = cls.apply(*[_value(a) for a in args])
         together = self.gathered([a for a in args if isinstance(a, Tracked)])
         outs = tuple(
-            tracked(o, together[np.zeros(o.numel(), int)], self.pairs, self.level)  # type: ignore[attr-defined]
+            tracked(o, together[np.zeros(o.numel(), int)], self.pairs, self.level)
             if isinstance(o, Tensor) and o.dtype.category >= 2
             else o
             for o in (out if isinstance(out, tuple) else (out,))
@@ -490,7 +490,7 @@ def pattern_of(func: Callable[[Any], Any], x: Any) -> tuple[Sets, Interaction, A
             f"sparse derivatives are of functions that return one tensor, not {type(out).__name__}"
         )
     if sets is None:
-        sets = _none(out.numel(), n)  # type: ignore[attr-defined]
+        sets = _none(out.numel(), n)
     return sparse.csr_array(sets), pairs, value
 
 

@@ -53,13 +53,13 @@ def fresh(x: Any, stage: Stage | None = None) -> Any:
     if isinstance(x, Batched):
         return wrap(fresh(x.value, stage), x.level)
     if isinstance(x, Special):
-        return x.with_value(fresh(x.value, stage))  # type: ignore[attr-defined]
+        return x.with_value(fresh(x.value, stage))
     if x.requires_grad:
-        same = x.view_as(x)  # type: ignore[attr-defined]
+        same = x.view_as(x)
         if stage is not None and isinstance(same._node, Node):
             same._node.stage_ = stage  # type: ignore[attr-defined]
         return same
-    leaf = x.detach().requires_grad_()  # type: ignore[attr-defined]
+    leaf = x.detach().requires_grad_()
     leaf.stage_ = stage
     return leaf
 
@@ -119,7 +119,7 @@ def _plain(x: Any) -> Any:
         if isinstance(x, Dual):
             x = x.primal
         elif isinstance(x, Special):
-            x = x.value  # type: ignore[attr-defined]
+            x = x.value
         else:
             return x
 
@@ -167,7 +167,7 @@ def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], crea
             for g, i in zip(got, ins, strict=True)
         ]
     if top is not None and not isinstance(top, Batched):
-        return top.pull_back(outs, ins, cots, functools.partial(pull_back, create_graph=create_graph))  # type: ignore
+        return top.pull_back(outs, ins, cots, functools.partial(pull_back, create_graph=create_graph))
     return _engine(outs, ins, cots, create_graph)
 
 
@@ -240,7 +240,7 @@ def _nodes_beneath(o: Any) -> list[Any]:
     if isinstance(o, Dual):
         return _nodes_beneath(o.primal) + _nodes_beneath(o.tangent)
     if isinstance(o, Special):
-        return _nodes_beneath(o.value)  # type: ignore[attr-defined]
+        return _nodes_beneath(o.value)
     node = live_node(o)
     return [] if node is None or node is True else [node.owner]
 
@@ -385,7 +385,7 @@ def _cut(x: Any) -> Any:
         return forward.make_dual(_cut(x.primal), _cut(x.tangent), x.level)
     if isinstance(x, Batched):
         return wrap(_cut(x.value), x.level)
-    return x.detach() if isinstance(x, Tensor) and x.requires_grad else x  # type: ignore[attr-defined]
+    return x.detach() if isinstance(x, Tensor) and x.requires_grad else x
 
 
 def check_differentiable(values: Sequence[Any], what: str) -> None:

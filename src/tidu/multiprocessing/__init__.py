@@ -94,7 +94,7 @@ class ProcessContext:
         ready = _connection.wait(list(self.sentinels), timeout=timeout)
         failed = None
         for sentinel in ready:
-            i = self.sentinels.pop(sentinel)  # type: ignore[arg-type]
+            i = self.sentinels.pop(sentinel)
             self.processes[i].join()
             if self.processes[i].exitcode != 0:
                 failed = i

@@ -233,7 +233,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     flat = tensor.new_empty((rows, cols)).normal_(0, 1, generator=generator)
     q = tensor_of(_orthogonal(flat._a.T if rows < cols else flat._a))
     if rows < cols:
-        q = q.t()  # type: ignore[attr-defined]
+        q = q.t()
     with no_grad():
         tensor.view_as(q).copy_(q).mul_(gain)
     return tensor

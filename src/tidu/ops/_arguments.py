@@ -43,7 +43,7 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     """The function with PyTorch's messages for wrong arguments, and with NumPy's names for right ones."""
     forms = getattr(fn, "forms", None)
     if forms is not None:
-        return forms[method]  # type: ignore[no-any-return]
+        return forms[method]
     if signatures(name, method) is None:
         name = getattr(fn, "__name__", "")  # an alias is the function that it stands for
     if signatures(name, method) is None or not isinstance(fn, FunctionType):
@@ -172,7 +172,7 @@ def quick(fn: Callable[..., Any], name: str, plain: Callable[[Any], Any]) -> Cal
         return call
 
     function = made(False)
-    function.forms = function, made(True)  # type: ignore[attr-defined]
+    function.forms = function, made(True)
     return function
 
 
@@ -344,7 +344,7 @@ def fits(p: Parameter, v: Any) -> bool:
         return _is_int(v)
     if kind in ("Number", "float"):
         if isinstance(v, Tensor):
-            return not v.ndim and not v.requires_grad and (kind == "Number" or not v.is_complex())  # type: ignore[attr-defined]
+            return not v.ndim and not v.requires_grad and (kind == "Number" or not v.is_complex())
         return _is_number(v) and (kind == "Number" or not isinstance(v, (complex, np.complexfloating)))
     if kind == "tuple of ints":
         if _is_int(v):

@@ -37,7 +37,7 @@ def exact_out(
     call: Callable[..., Any], message: Callable[[Any, Any], str] | None = None
 ) -> Callable[..., Any]:
     """Let an op refuse an out= of another dtype; `message` (result's dtype, out's dtype) has PyTorch's words."""
-    op = call.op  # type: ignore[attr-defined]
+    op = call.op
     plain = op.write_out
 
     def write_out(result: Any, out: Any, wants: bool) -> Any:
@@ -62,7 +62,7 @@ def _expected(have: Any, want: Any) -> str:
 
 def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
     """Let an op refuse an out= that lies in the memory of an input."""
-    op = call.op  # type: ignore[attr-defined]
+    op = call.op
 
     def guarded(*args: Any, out: Any = None, **kw: Any) -> Any:
         if out is None:
@@ -72,7 +72,7 @@ def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:
 
     guarded.__name__ = guarded.__qualname__ = op.name
     guarded.__doc__ = call.__doc__
-    guarded.op = op  # type: ignore[attr-defined]
+    guarded.op = op
     return guarded
 
 

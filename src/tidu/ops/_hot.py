@@ -41,7 +41,7 @@ def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Call
     def rule(*values: Any) -> Any:
         return kernel(*values) if values[0].__class__ is ndarray else formula(*values)
 
-    rule.__signature__ = inspect.signature(formula)  # type: ignore[attr-defined]
+    rule.__signature__ = inspect.signature(formula)
     return rule
 
 
@@ -52,7 +52,7 @@ def as_op(call: Callable[..., Any], formula: Callable[..., Any]) -> Callable[...
     def rule(*values: Any) -> Any:
         return call(*values) if isinstance(values[0], Tensor) else formula(*values)
 
-    rule.__signature__ = inspect.signature(formula)  # type: ignore[attr-defined]
+    rule.__signature__ = inspect.signature(formula)
     return rule
 
 
@@ -110,7 +110,7 @@ def _pull(op: Any) -> Callable[..., Any]:
     read = ", ".join(words.get(n, n) for n in names)
     return eval(
         f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn}
-    )  # type: ignore[no-any-return]
+    )
 
 
 def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
@@ -118,7 +118,7 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
 
     `blocks`: an elementwise forward goes over large arrays a block at a time, unless it sees to that itself.
     """
-    op = call.op  # type: ignore[attr-defined]
+    op = call.op
     n_args, forward, general, bind = len(op.params) - 1, op.forward, op.general, op.bind
     elementwise = blocks and op.kind == "elementwise"
     cls: Any = None
@@ -132,7 +132,7 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
 
     def quick(input: Any, *args: Any, out: Any = None, **kw: Any) -> Any:
         if kw or len(args) != n_args:
-            input, *args = bind((input, *args), kw)  # type: ignore[assignment]
+            input, *args = bind((input, *args), kw)
         try:
             a = input._a
         except AttributeError:
@@ -177,6 +177,6 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
 
     quick.__name__ = quick.__qualname__ = op.name
     quick.__doc__ = op.forward.__doc__
-    quick.op = op  # type: ignore[attr-defined]
+    quick.op = op
     op.call = quick
     return quick

@@ -48,7 +48,7 @@ class IndexedNode(Node):
 
 def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
     """A call for `op(input, index, *arguments)`: a forward over arrays, an adjoint (g, shape, index, *arguments)."""
-    op = general.op  # type: ignore[attr-defined]
+    op = general.op
     cls: Any = type(
         op.node_name, (IndexedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)}
     )
@@ -81,7 +81,7 @@ def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable
 
     call.__name__ = call.__qualname__ = op.name
     call.__doc__ = general.__doc__
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call
 
 
@@ -114,7 +114,7 @@ class ListNode(Node):
 
 def indexed_by_list(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
     """A call for `op(input, indices)`, by a forward over arrays and an adjoint (g, shape, indices)."""
-    op = general.op  # type: ignore[attr-defined]
+    op = general.op
     cls: Any = type(op.node_name, (ListNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
 
     def call(input: Any, indices: list[Any]) -> Any:
@@ -143,7 +143,7 @@ def indexed_by_list(general: Callable[..., Any], forward: Any, adjoint: Any) -> 
         return t
 
     call.__name__ = call.__qualname__ = op.name
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call
 
 
@@ -164,13 +164,13 @@ class PartsNode(Node):
 
 def parts(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
     """A call for an op with a tuple of views, by a forward over arrays and an adjoint (gs, *arguments)."""
-    op = general.op  # type: ignore[attr-defined]
+    op = general.op
     cls: Any = type(op.node_name, (PartsNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
     n_args = len(op.params) - 1
 
     def call(input: Any, *args: Any, **kw: Any) -> Any:
         if kw or len(args) != n_args:
-            input, *args = op.bind((input, *args), kw)  # type: ignore[assignment]
+            input, *args = op.bind((input, *args), kw)
         record = state.record
         try:
             a = input._a
@@ -205,7 +205,7 @@ def parts(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[.
 
     call.__name__ = call.__qualname__ = op.name
     call.__doc__ = general.__doc__
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     op.call = call
     return call
 
@@ -221,13 +221,13 @@ class JoinNode(Node):
         return self.dim if source == "dim" else self.shapes
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        return self.adjoint(g, self.shapes, self.dim, tuple([e is not None for e in edges]))  # type: ignore[no-any-return]
+        return self.adjoint(g, self.shapes, self.dim, tuple([e is not None for e in edges]))
 
 
 def joining(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
     """A call for `op(tensors, dim)` of plain tensors of one dtype: a forward over arrays (ValueError or IndexError for
     what it does not take), and an adjoint (g, shapes, dim, needs)."""
-    op = general.op  # type: ignore[attr-defined]
+    op = general.op
     cls: Any = type(op.node_name, (JoinNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
 
     def call(tensors: Any, dim: int) -> Any:
@@ -267,5 +267,5 @@ def joining(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable
         return t
 
     call.__name__ = call.__qualname__ = op.name
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call

@@ -56,7 +56,7 @@ def check_square(a: Any, name: str, arg: str = "A") -> None:
 
 def legacy(a: Any) -> str:
     """The dtype of a value as PyTorch's messages name it."""
-    return a.dtype.legacy if isinstance(a, Tensor) else dtypes.from_numpy(a.dtype).legacy  # type: ignore[no-any-return]
+    return a.dtype.legacy if isinstance(a, Tensor) else dtypes.from_numpy(a.dtype).legacy
 
 
 def check_floating(a: Any, name: str, low: bool = False) -> None:

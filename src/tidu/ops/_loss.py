@@ -260,7 +260,7 @@ def pair_loss(
         n.versions = (input._v[0], target._v[0])
         return t
 
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call
 
 
@@ -269,7 +269,7 @@ def signed(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     import inspect
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+    fn.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])
     return fn
 
 

@@ -245,7 +245,7 @@ def number(value: Any, fn: str, name: str, position: int) -> Any:
     if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
         return value
     if isinstance(value, (Tensor, ndarray, np.generic)) and not value.ndim:
-        return value.item()  # type: ignore[union-attr]
+        return value.item()
     raise TypeError(
         f"{fn}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}"
     )

@@ -53,9 +53,7 @@ def noded(
         def forward(*values: Any) -> Any:
             return np.asarray((numbers or formula)(*values))
 
-        forward.__signature__ = Signature(  # type: ignore[attr-defined]
-            [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in own]
-        )
+        forward.__signature__ = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in own])
         rules: Any = derivative
         if rules is None:
             rules = _derivative(formula, [names.index(n) for n in wanted])
@@ -79,9 +77,7 @@ def noded(
             (call or prepare())(*values) if isinstance(values[0], Tensor) else (numbers or formula)(*values)
         )
 
-    rule.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names]
-    )
+    rule.__signature__ = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])
     return rule
 
 

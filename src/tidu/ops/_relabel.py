@@ -49,7 +49,7 @@ def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"In-place `{op.name}`: the tensor itself gets the new shape. Source: torch.Tensor.{name}."
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     return call
 
 

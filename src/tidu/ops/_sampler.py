@@ -136,7 +136,7 @@ def sampler(
     """
     rules = {t: rule or _zero_rule(t) for t in tensors or ("input",)} if node else None
     op = Op(name, forward, rules, node=node, register=False)
-    op.random = True  # type: ignore[attr-defined]
+    op.random = True
     return op
 
 

@@ -65,7 +65,7 @@ NEGATION = refuse(
 
 mul = multiply = binary("mul", np.multiply, lambda y: y, lambda x: x, numbers=FIRST, single_numbers=True)
 neg = negative = unary("neg", np.negative, NEG, policy=NEGATION)
-neg.op.same_out = True  # type: ignore[attr-defined]
+neg.op.same_out = True
 _add = binary("add", np.add, ONE, ONE, numbers=FIRST)
 _sub = binary("sub", np.subtract, ONE, NEG, policy=SUBTRACTION, numbers=FIRST)
 _rsub = binary("rsub", _reversed_subtract, NEG, ONE, policy=SUBTRACTION, node="RsubBackward1")
@@ -178,9 +178,9 @@ def _scaled_inplace(ufunc: Any, general: Callable[..., Any], x: Any, other: Any,
     return general(x, other, alpha)
 
 
-_iadd, _isub = inplace(_add.op, "add_"), inplace(_sub.op, "sub_")  # type: ignore[attr-defined]
-_iadd_scaled = inplace(_add_scaled.op, "add_")  # type: ignore[attr-defined]
-_isub_scaled = inplace(_sub_scaled.op, "sub_")  # type: ignore[attr-defined]
+_iadd, _isub = inplace(_add.op, "add_"), inplace(_sub.op, "sub_")
+_iadd_scaled = inplace(_add_scaled.op, "add_")
+_isub_scaled = inplace(_sub_scaled.op, "sub_")
 
 
 def add_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
@@ -306,9 +306,9 @@ def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
     return _floor_divide(tensor_like(input, other), other, out=out)
 
 
-_idiv = inplace(true_div.op, "div_")  # type: ignore[attr-defined]
-_idiv_rounded = {mode: inplace(fn.op, "div_") for mode, fn in _ROUNDED.items()}  # type: ignore[attr-defined]
-_ifloor_divide = inplace(_floor_divide.op, "floor_divide_")  # type: ignore[attr-defined]
+_idiv = inplace(true_div.op, "div_")
+_idiv_rounded = {mode: inplace(fn.op, "div_") for mode, fn in _ROUNDED.items()}
+_ifloor_divide = inplace(_floor_divide.op, "floor_divide_")
 
 
 def div_(self: Any, other: Any, *, rounding_mode: Any = _UNSAID) -> Any:
@@ -434,22 +434,22 @@ describe(
 )
 
 OPERATORS = {
-    "__add__": _add.operator,  # type: ignore[attr-defined]
-    "__radd__": _add.operator,  # type: ignore[attr-defined]
+    "__add__": _add.operator,
+    "__radd__": _add.operator,
     "__iadd__": _operator("__iadd__", _iadd),
-    "__sub__": _sub.operator,  # type: ignore[attr-defined]
-    "__rsub__": _rsub.operator,  # type: ignore[attr-defined]
+    "__sub__": _sub.operator,
+    "__rsub__": _rsub.operator,
     "__isub__": _operator("__isub__", _isub),
-    "__mul__": mul.operator,  # type: ignore[attr-defined]
-    "__rmul__": mul.operator,  # type: ignore[attr-defined]
-    "__imul__": _operator("__imul__", inplace(mul.op, "mul_")),  # type: ignore[attr-defined]
-    "__truediv__": true_div.operator,  # type: ignore[attr-defined]
-    "__div__": true_div.operator,  # type: ignore[attr-defined]
+    "__mul__": mul.operator,
+    "__rmul__": mul.operator,
+    "__imul__": _operator("__imul__", inplace(mul.op, "mul_")),
+    "__truediv__": true_div.operator,
+    "__div__": true_div.operator,
     "__rtruediv__": _operator("__rtruediv__", _rdiv),
     "__rdiv__": _operator("__rdiv__", _rdiv),
     "__itruediv__": _operator("__itruediv__", _idiv),
     "__idiv__": _operator("__idiv__", _idiv),
-    "__floordiv__": _floor_divide.operator,  # type: ignore[attr-defined]
+    "__floordiv__": _floor_divide.operator,
     "__rfloordiv__": _operator("__rfloordiv__", lambda self, other: floor_divide(other, self)),
     "__ifloordiv__": _operator("__ifloordiv__", floor_divide_),
     "__mod__": _operator("__mod__", remainder),

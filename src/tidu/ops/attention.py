@@ -351,7 +351,7 @@ def canonical_mask(
     if floating:
         return mask
     zeros = tensor_of(np.zeros(tuple(mask.shape), target_type.np))
-    return zeros.masked_fill_(mask, -math.inf)  # type: ignore[attr-defined]
+    return zeros.masked_fill_(mask, -math.inf)
 
 
 def multi_head_attention_forward(
@@ -429,7 +429,7 @@ def multi_head_attention_forward(
     v = _split_heads("static_v", static_v, v, b * num_heads, head)
     if add_zero_attn:
         zeros = tensor_of(np.zeros((b * num_heads, 1, head), k.dtype.np))
-        k, v = cat([k, zeros], 1), cat([v, zeros.to(v.dtype)], 1)  # type: ignore[attr-defined]
+        k, v = cat([k, zeros], 1), cat([v, zeros.to(v.dtype)], 1)
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
     others = k.size(1)
     if key_padding_mask is not None:

@@ -116,7 +116,7 @@ isreal = unary(
     "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME
 )
 for _fn in (isnan, isinf, isfinite, isreal):
-    _fn.op.out_arg = False  # type: ignore[attr-defined]
+    _fn.op.out_arg = False
 signbit = unary(
     "signbit", lambda a: np.signbit(a) if a.dtype.kind in "fV" else np.less(a, 0),
     policy=refuse("c", "signbit is not implemented for complex tensors."),
@@ -163,7 +163,7 @@ logical_not = unary("logical_not", np.logical_not, policy=SAME)
 def _bits(name: str, ufunc: Any, word: str, categories: str = "fc") -> Any:
     direct = "iu" if "b" in categories else "biu"
     quick = binary(name, ufunc, policy=refuse(categories, word + "_cpu", plain=False, integers=direct))
-    op = quick.op  # type: ignore[attr-defined]
+    op = quick.op
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if input.__class__ is not Tensor:
@@ -172,7 +172,7 @@ def _bits(name: str, ufunc: Any, word: str, categories: str = "fc") -> Any:
         return quick(input, other, out=out)
 
     call.__name__ = call.__qualname__ = name
-    call.op = op  # type: ignore[attr-defined]
+    call.op = op
     op.call = call
     return call
 

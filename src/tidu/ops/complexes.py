@@ -116,7 +116,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
     return _conj_physical(input, out=out) if kind_of(input) == "c" or out is not None else input
 
 
-conj_physical.op = _conj_physical.op  # type: ignore[attr-defined]
+conj_physical.op = _conj_physical.op
 
 
 def is_conj(input: Any) -> bool:

@@ -236,7 +236,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over the two lists of
     dimensions given. Source: torch.tensordot."""
     if isinstance(dims, Tensor):
-        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())  # type: ignore[attr-defined]
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")

@@ -69,7 +69,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     return _clone(input, memory_format)
 
 
-clone.op = _clone.op  # type: ignore[attr-defined]
+clone.op = _clone.op
 
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:

@@ -245,7 +245,7 @@ class Sparse(Kind):
         out = _recorded("ToDenseBackward0", tensor_of(a), [x], [
             lambda g: g.to_sparse(x.sparse_dim()) if masked_grad is False else _masked(g, _coalesced(x))
         ])  # fmt: skip
-        return out if dtype is None else out.to(dtype)  # type: ignore[attr-defined]
+        return out if dtype is None else out.to(dtype)
 
     def to_sparse(
         self, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
@@ -475,7 +475,7 @@ def _by_rows(x: Any, placed: bool = True) -> Any:
 
 def _given(x: Any, dtype: Any = None) -> Any:
     if isinstance(x, Tensor):
-        return x if dtype is None else x.to(dtype)  # type: ignore[attr-defined]
+        return x if dtype is None else x.to(dtype)
     return tensor(x, dtype=dtype)
 
 
@@ -1160,7 +1160,7 @@ def _resized(x: Any, size: Any) -> Any:
     return x
 
 
-Sparse._resized = _resized  # type: ignore[attr-defined]
+Sparse._resized = _resized
 
 
 def _linear_at(g: Any, fn: Callable[..., Any], size: Any) -> Any:

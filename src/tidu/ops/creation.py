@@ -183,9 +183,9 @@ def asarray(
             raise ValueError(f"can't alias tensor with dtype '{t.dtype.legacy}' into dtype '{dtype.legacy}'.")
         t = convert(t, dtype)
     elif copy:
-        t = t.clone()  # type: ignore[attr-defined]
+        t = t.clone()
     if not requires_grad:
-        return t.detach() if t.requires_grad else t  # type: ignore[attr-defined]
+        return t.detach() if t.requires_grad else t
     if not t.requires_grad:
         t = t if t is not obj else t.detach()
         t.requires_grad = True
@@ -249,7 +249,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         if ext_tensor.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        t = ext_tensor.detach()  # type: ignore[attr-defined]
+        t = ext_tensor.detach()
         return t.clone() if copy else t
     a = np.from_dlpack(ext_tensor) if copy is None else np.from_dlpack(ext_tensor, copy=copy)
     return tensor_of(a if a.flags.writeable else a.copy())

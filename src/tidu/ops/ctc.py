@@ -180,7 +180,7 @@ def _lengths(value: Any, name: str, batch: int) -> Ints:
     if isinstance(value, Tensor):
         if value.dtype.category != 1:
             raise RuntimeError(f"{name} must be integral")
-        value = value.tolist()  # type: ignore[attr-defined]
+        value = value.tolist()
     got = tuple(int(v) for v in (value if isinstance(value, (list, tuple)) else [value]))
     if len(got) != batch:
         raise RuntimeError(f"{name} must be of size batch_size")

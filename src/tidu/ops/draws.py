@@ -229,8 +229,8 @@ def _normal_out(mean: Any, std: Any, generator: Any, out: Tensor) -> Tensor:
         resize(out, shape)
     apply_inplace(_normal_op, (out, 0.0, scale, generator))
     if isinstance(std, Tensor):
-        out.mul_(std)  # type: ignore[attr-defined]
-    return out.add_(mean)  # type: ignore[attr-defined,no-any-return]
+        out.mul_(std)
+    return out.add_(mean)
 
 
 def _normal_sized(
@@ -428,7 +428,7 @@ _gamma_op = Op(
     node="StandardGammaBackward0",
     register=False,
 )
-_gamma_op.random = True  # type: ignore[attr-defined]
+_gamma_op.random = True
 
 
 def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:

@@ -72,7 +72,7 @@ def _alpha_noise(input: Any, p: float, features: bool) -> Any:
 
 _noise_op = sampler("dropout_noise", _noise, None)
 _alpha_noise_op = Op("alpha_dropout_noise", _alpha_noise, outputs=2, register=False)
-_alpha_noise_op.random = True  # type: ignore[attr-defined]
+_alpha_noise_op.random = True
 
 
 def _drop(input: Any, p: float, train: bool, fn: str, inplace: bool = False, features: bool = False) -> Any:
@@ -178,7 +178,7 @@ _native_dropout_op = Op(
     nondiff=(1,),
     register=False,
 )
-_native_dropout_op.random = True  # type: ignore[attr-defined]
+_native_dropout_op.random = True
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
@@ -282,8 +282,8 @@ def _batched(input: Tensor, batched: int, p: float, training: bool, inplace: boo
     if input.ndim == batched:
         return _drop(input, p, training, "feature_dropout", inplace, features=True)
     if inplace:  # the very tensor is returned
-        _drop(input.unsqueeze_(0), p, training, "feature_dropout", True, features=True)  # type: ignore[attr-defined]
-        return input.squeeze_(0)  # type: ignore[attr-defined, no-any-return]
-    out = input.unsqueeze(0)  # type: ignore[attr-defined]
+        _drop(input.unsqueeze_(0), p, training, "feature_dropout", True, features=True)
+        return input.squeeze_(0)
+    out = input.unsqueeze(0)
     out = _drop(out, p, training, "feature_dropout", inplace, features=True)
     return out.squeeze(0)

@@ -165,11 +165,16 @@ def embedding(
     return t
 
 
-embedding.op = _embedding  # type: ignore[attr-defined]
+embedding.op = _embedding
 
 
 def dense(
-    g: Value, indices: Value, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool = False
+    g: Value,
+    indices: Value,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool = False,
 ) -> Value:
     """Rows added up by index, as a value: the adjoint of looking them up. A sparse one keeps them apart."""
     if sparse:

@@ -64,7 +64,7 @@ def _ternary(name: str, method: str, inplace: bool) -> Callable[..., Any]:
     def op(self: Any, tensor1: Any, tensor2: Any, scalars: Any = None, *, value: Any = 1) -> Any:
         tensors = _of_list(self, name)
         given = value if scalars is None else scalars
-        given = given.tolist() if isinstance(given, Tensor) else given  # type: ignore[attr-defined]
+        given = given.tolist() if isinstance(given, Tensor) else given
         n = len(tensors)
         rows = zip(tensors, _each(tensor1, n), _each(tensor2, n), _each(given, n), strict=False)
         out = tuple(getattr(t, method)(a, b, value=v) for t, a, b, v in rows)

@@ -139,7 +139,7 @@ def _by_index(input: Any, index: Any, dim: int) -> Any:
     return _gather_op(input, dim, index)
 
 
-_by_index.op = _gather_op.op  # type: ignore[attr-defined]
+_by_index.op = _gather_op.op
 _gather_now = indexed(
     _by_index,
     lambda a, k, dim: _gather(a, dim, k),
@@ -165,7 +165,7 @@ def gather(input: Any = None, dim: Any = None, index: Any = None, *, out: Any = 
     return _gather_op(out=out, **given, **kw)
 
 
-gather.op = _gather_op.op  # type: ignore[attr-defined]
+gather.op = _gather_op.op
 gather_adjoint = Op(
     "gather_backward",
     _gather_adjoint,
@@ -306,7 +306,7 @@ def copied(into: Any) -> Any:
         return out
 
     first, *rest = inspect.signature(into).parameters.values()
-    forward.__signature__ = inspect.Signature([first.replace(name="input"), *rest])  # type: ignore[attr-defined]
+    forward.__signature__ = inspect.Signature([first.replace(name="input"), *rest])
     return forward
 
 
@@ -444,7 +444,7 @@ def scatter(
     return op.call(*args, out=out)
 
 
-scatter.op = _scatter_src_op  # type: ignore[attr-defined]
+scatter.op = _scatter_src_op
 
 
 @numpy_names

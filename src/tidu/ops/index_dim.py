@@ -109,7 +109,7 @@ def _by_index(input: Any, index: Any, dim: int) -> Any:
     return _index_select_op.call(input, dim, index)
 
 
-_by_index.op = _index_select_op  # type: ignore[attr-defined]
+_by_index.op = _index_select_op
 _index_select_now = indexed(
     _by_index,
     lambda a, k, dim: _index_select(a, dim, k),
@@ -133,7 +133,7 @@ def index_select(input: Any, dim: Any = None, index: Any = None, *, out: Any = N
     return _index_select_call(input, out=out, **given, **kw)
 
 
-index_select.op = _index_select_op  # type: ignore[attr-defined]
+index_select.op = _index_select_op
 index_select_adjoint = Op(
     "index_select_backward",
     _index_select_adjoint,
@@ -421,7 +421,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     return _filling(input, value).call(input, dim, index, value)
 
 
-index_fill.op = _fill_number  # type: ignore[attr-defined]
+index_fill.op = _fill_number
 
 
 @numpy_names

@@ -97,7 +97,7 @@ _window = view_op(
 
 
 def _window_adjoint(g: Any, shape: Any, key: Any) -> Any:
-    out = g.new_zeros(shape) if isinstance(g, Tensor) else np.zeros(shape, g.dtype)  # type: ignore[attr-defined]
+    out = g.new_zeros(shape) if isinstance(g, Tensor) else np.zeros(shape, g.dtype)
     out[key] = g
     return out
 
@@ -380,14 +380,14 @@ def _copy_into(view: Any, value: Any) -> None:
         if lead:
             value = reshape(value, shape[lead:])
         if shape[lead:] != target:
-            value = value.expand(target)  # type: ignore[attr-defined]
+            value = value.expand(target)
     plain = value.__class__ is Tensor and view.__class__ is Tensor
     if plain and value._v is view._v and not _same_place(value._a, view._a):
         refuse_partial_overlap(view._a, value._a)
     if plain and value._a.dtype is view._a.dtype:
         write_part(copy, (view, value), np.copyto, anywhere=True)
     else:
-        view.copy_(value)  # type: ignore[attr-defined]
+        view.copy_(value)
 
 
 def _value(value: Any, x: Any) -> Tensor:

@@ -141,7 +141,7 @@ def _cat_checked(tensors: Any, dim: int, out: Any = None) -> Any:
     return _cat_op.call(tensors, dim, out=out)
 
 
-_cat_checked.op = _cat_op  # type: ignore[attr-defined]
+_cat_checked.op = _cat_op
 _cat_now = joining(_cat_checked, lambda arrays, dim: in_order(np.concatenate(arrays, dim)), _uncat)
 
 
@@ -161,7 +161,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None)
     return _cat_checked(tensors, dim, out)
 
 
-cat.op = _cat_op  # type: ignore[attr-defined]
+cat.op = _cat_op
 concat = concatenate = cat
 
 
@@ -222,7 +222,7 @@ def _stack_arrays(arrays: list[Any], dim: int) -> Any:
     return in_order(np.concatenate([a[at] for a in arrays], dim))
 
 
-_stack_checked.op = _stack_op  # type: ignore[attr-defined]
+_stack_checked.op = _stack_op
 _stack_now = joining(_stack_checked, _stack_arrays, lambda g, shapes, dim, needs: _unstack(g, dim, needs))
 
 
@@ -241,7 +241,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = Non
     return _stack_checked(tensors, dim, out)
 
 
-stack.op = _stack_op  # type: ignore[attr-defined]
+stack.op = _stack_op
 
 
 def _several(tensors: Any, fn: str) -> list[Any]:

@@ -144,7 +144,7 @@ class LayerNormNode(Node):
                 raise modified(self, v, v._v, version)
         if raw:
             x, w = x._a, None if w is None else w._a
-        return _layer_rule(g, x, w, *self.stats, *self.args, [e is not None for e in edges])  # type: ignore[no-any-return]
+        return _layer_rule(g, x, w, *self.stats, *self.args, [e is not None for e in edges])
 
     def release(self) -> None:
         self.x = self.w = self.stats = self.versions = None

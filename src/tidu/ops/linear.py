@@ -71,7 +71,7 @@ class AffineNode(Node):
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        bias, input, weight = Node.next_functions.fget(self)  # type: ignore[attr-defined]
+        bias, input, weight = Node.next_functions.fget(self)
         if weight[0] is not None:
             made = self.__dict__.get("transposed")
             if made is None:

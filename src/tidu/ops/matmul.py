@@ -231,7 +231,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return r
     from ..core.inplace import write_out
 
-    return write_out(mm.op, r._a, out, r.requires_grad)  # type: ignore[attr-defined]
+    return write_out(mm.op, r._a, out, r.requires_grad)
 
 
 def _matmul(input: Any, other: Any) -> Any:
@@ -276,7 +276,7 @@ def _matmul(input: Any, other: Any) -> Any:
 unsafe_view = shaped_op(
     "unsafe_view", lambda input, shape: input.reshape(shape), lambda g, whole, _: reshape(g, whole)
 )
-unsafe_view.op.out_arg = False  # type: ignore[attr-defined]
+unsafe_view.op.out_arg = False
 
 
 def __matmul__(self: Tensor, other: Any) -> Any:

@@ -62,7 +62,7 @@ def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
             raise RuntimeError(
                 f"expected dtype {c_word(input.dtype)} for `{word}` but got dtype {c_word(v.dtype)}"
             )
-    return (_lerp if isinstance(weight, Number) else _lerp_tensor).op  # type: ignore[attr-defined]
+    return (_lerp if isinstance(weight, Number) else _lerp_tensor).op
 
 
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
@@ -91,7 +91,7 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
     return _ilerp[isinstance(weight, Number)](self, end, weight) if _lerp_op(self, end, weight) else self
 
 
-_ilerp = inplace(_lerp_tensor.op, "lerp_"), inplace(_lerp.op, "lerp_")  # type: ignore[attr-defined]
+_ilerp = inplace(_lerp_tensor.op, "lerp_"), inplace(_lerp.op, "lerp_")
 
 
 def _scaled(value: Any, a: Any) -> Any:
@@ -141,7 +141,7 @@ addcdiv = elementwise(
     },
     policy=Policy(check=_no_integers), numbers=False,
 )  # fmt: skip
-_iaddcmul, _iaddcdiv = inplace(addcmul.op), inplace(addcdiv.op)  # type: ignore[attr-defined]
+_iaddcmul, _iaddcdiv = inplace(addcmul.op), inplace(addcdiv.op)
 
 
 def _plain(x: Any, t1: Any, t2: Any, value: Any) -> bool:

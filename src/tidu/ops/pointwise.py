@@ -103,13 +103,13 @@ _sigmoid_backward = elementwise(
     node="SigmoidBackwardBackward0",
 )
 # PyTorch adds both terms also where one tangent is none: its zeros make +0 of the other's -0.
-_sigmoid_backward.op.jvp = {  # type: ignore[attr-defined]
+_sigmoid_backward.op.jvp = {
     "grad_output": lambda t, result: t * (1 - result) * result,
     "result": lambda t, grad_output, result: t * grad_output * (1 - 2 * result) + 0.0,
 }
 sigmoid = unary("sigmoid", _sigmoid_kernel, as_op(_sigmoid_backward, _sigmoid_numbers))
 # A formula, whose two terms make +0 of the derivative of a tangent that is 0.
-sigmoid.op.jvp = {"input": lambda t, out: t * (1 - out) * out}  # type: ignore[attr-defined]
+sigmoid.op.jvp = {"input": lambda t, out: t * (1 - out) * out}
 
 # ------------------------------------------------------------------ trigonometry
 
@@ -130,7 +130,7 @@ _tanh_backward = elementwise(
     },
     node="TanhBackwardBackward0",
 )
-_tanh_backward.op.jvp = {  # type: ignore[attr-defined]
+_tanh_backward.op.jvp = {
     "grad_output": lambda t, result: t * (1 - result * result),
     "result": lambda t, grad_output, result: t * grad_output * -2 * result + 0.0,
 }
@@ -227,14 +227,14 @@ def round(input: Any, *, decimals: int | None = None, out: Any = None) -> Any:
     return _round(input, out=out) if decimals is None else _round_to(decimals)(input, decimals, out=out)
 
 
-_iround = inplace(_round.op, "round_")  # type: ignore[attr-defined]
+_iround = inplace(_round.op, "round_")
 
 
 def round_(self: Any, *, decimals: int | None = None) -> Any:
     """In-place `round`. Source: torch.round_."""
     if decimals is None:
         return _iround(self)
-    return apply_inplace(_round_to(decimals).op, (self, decimals))  # type: ignore[attr-defined]
+    return apply_inplace(_round_to(decimals).op, (self, decimals))
 
 
 nextafter = binary("nextafter", np.nextafter, ONE, ZERO, policy=refuse("bic", "nextafter_cpu"), numbers=False)
@@ -277,7 +277,7 @@ abs = absolute = unary(
 )  # fmt: skip
 
 
-_iabs = inplace(abs.op)  # type: ignore[attr-defined]
+_iabs = inplace(abs.op)
 
 
 def abs_(self: Any) -> Any:
@@ -308,7 +308,7 @@ sign = unary(
 )  # fmt: skip
 sgn: Any = unary("sgn", _sign, ZERO, policy=SAME, complex_case=_complex_sgn)
 for _fn in (floor, ceil, trunc, frac, _round, abs, sign, sgn):
-    _fn.op.same_out = True  # type: ignore[attr-defined, union-attr]
+    _fn.op.same_out = True  # type: ignore[union-attr]
 
 describe(
     globals(),

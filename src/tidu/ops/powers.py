@@ -237,8 +237,8 @@ def _doubled(x: Any, d: dtype) -> Any:
     return complex(x) if d is complex128 else float(x)
 
 
-_inumber, _itensor = inplace(_pow_number.op, "pow_"), inplace(_pow.op, "pow_")  # type: ignore[attr-defined]
-_isquare = inplace(_square.op, "square_")  # type: ignore[attr-defined]
+_inumber, _itensor = inplace(_pow_number.op, "pow_"), inplace(_pow.op, "pow_")
+_isquare = inplace(_square.op, "square_")
 
 
 def pow_(self: Any, exponent: Any) -> Any:

@@ -96,7 +96,7 @@ def repeat_interleave(
     n = input.shape[d] if input.shape else 1
     if isinstance(repeats, Tensor):
         _check_repeats(repeats)
-        if repeats.ndim and repeats.numel() != 1:  # type: ignore[attr-defined]
+        if repeats.ndim and repeats.numel() != 1:
             if repeats.shape[0] != n:
                 raise RuntimeError(
                     "repeats must have the same size as input along dim, but got repeats.size(0) = "
@@ -105,7 +105,7 @@ def repeat_interleave(
             from .index_dim import index_select
 
             return index_select(input, d, _interleaved_indices(repeats, output_size))
-        repeats = int(repeats.item())  # type: ignore[attr-defined]
+        repeats = int(repeats.item())
         if repeats < 0:
             raise RuntimeError("repeats can not be negative")
     elif repeats < 0:
@@ -331,7 +331,7 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     return diag_embed(input, diagonal) if n == 1 else diagonal_copy(input, diagonal)
 
 
-diag.op = diagonal_copy.op  # type: ignore[attr-defined]
+diag.op = diagonal_copy.op
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
@@ -344,7 +344,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
     **Arguments** wrap: begin anew below, after a row between, where the matrix is taller than wide.
     """
-    shape, strides = tuple(self.shape), self.stride()  # type: ignore[attr-defined]
+    shape, strides = tuple(self.shape), self.stride()
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
@@ -354,7 +354,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     height, width = shape[:2]
     if wrap and len(shape) == 2 and height > width + 1:
         rest = -(-height * width // (width + 1)) - length
-        start = self.storage_offset() + strides[0] * (width + 1)  # type: ignore[attr-defined]
+        start = self.storage_offset() + strides[0] * (width + 1)
         as_strided(self, (rest,), (step,), start).fill_(fill_value)
     return self
 

@@ -485,4 +485,4 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -
     return r if out is None else into("logsumexp", out, r)
 
 
-sum.op, mean.op = _sum_all.op, _mean_all.op  # type: ignore[attr-defined]
+sum.op, mean.op = _sum_all.op, _mean_all.op

@@ -85,7 +85,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     return _scanned(_cumsum_op, input, dim, dtype, out)
 
 
-cumsum.op = _cumsum_op.op  # type: ignore[attr-defined]
+cumsum.op = _cumsum_op.op
 
 
 # ------------------------------------------------------------------ products
@@ -130,7 +130,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     return _scanned(_cumprod_op, input, dim, dtype, out)
 
 
-cumprod.op = _cumprod_op.op  # type: ignore[attr-defined]
+cumprod.op = _cumprod_op.op
 
 
 def _shift(x: Any, dim: int, fill: float, backward: bool) -> Any:
@@ -144,7 +144,7 @@ def _shift(x: Any, dim: int, fill: float, backward: bool) -> Any:
         shape[dim] = 1
         from . import joining
 
-        edge = x.new_full(tuple(shape), fill)  # type: ignore[attr-defined]
+        edge = x.new_full(tuple(shape), fill)
         return joining.cat([kept, edge] if backward else [edge, kept], dim)
     out = np.full(x.shape, fill, x.dtype)
     index[dim] = slice(0, n - 1) if backward else slice(1, None)
@@ -186,7 +186,7 @@ def _move(x: Any, dim: int, step: int, fill: float) -> Any:
     if isinstance(x, Tensor):
         from . import joining
 
-        return joining.cat([x.new_full(tuple(shape), fill), kept], dim)  # type: ignore[attr-defined]
+        return joining.cat([x.new_full(tuple(shape), fill), kept], dim)
     return np.concatenate([np.full(shape, fill, x.dtype), kept], dim)
 
 
@@ -336,7 +336,7 @@ def _log_part(g: Any, positive: bool) -> Any:
 
 def _reverse_logcumsumexp(x: Any, dim: int) -> Any:
     if isinstance(x, Tensor):
-        return _logcumsumexp.call(x.flip(dim), dim).flip(dim)  # type: ignore[attr-defined]
+        return _logcumsumexp.call(x.flip(dim), dim).flip(dim)
     return np.flip(_logcumsumexp_forward(np.flip(x, dim), dim), dim)
 
 

@@ -335,8 +335,8 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
 
 
 for _fn in (_clamp, _clamp_min, _clamp_max):
-    _fn.op.same_out = True  # type: ignore[attr-defined, union-attr]
-_iclamp, _iclamp_tensor = inplace(_clamp.op), inplace(_clamp_tensor.op)  # type: ignore[attr-defined]
+    _fn.op.same_out = True  # type: ignore[union-attr]
+_iclamp, _iclamp_tensor = inplace(_clamp.op), inplace(_clamp_tensor.op)
 _iclamp_min, _iclamp_min_tensor = inplace(_clamp_min.op), inplace(_clamp_min_tensor.op)
 _iclamp_max, _iclamp_max_tensor = inplace(_clamp_max.op), inplace(_clamp_max_tensor.op)
 

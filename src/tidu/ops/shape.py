@@ -505,8 +505,8 @@ def property_H(self: Tensor) -> Any:
 # ------------------------------------------------------------------ in place: the tensor itself gets the new shape
 
 
-t_ = relabel(t.op, "t_", "TBackward1")  # type: ignore[attr-defined]
-transpose_ = swapdims_ = swapaxes_ = relabel(transpose.op, "transpose_", "TransposeBackward1")  # type: ignore[attr-defined]
+t_ = relabel(t.op, "t_", "TBackward1")
+transpose_ = swapdims_ = swapaxes_ = relabel(transpose.op, "transpose_", "TransposeBackward1")
 
 for _method in (method_view, method_reshape, method_permute):  # by these names Python speaks of them
     _method.__name__ = _method.__qualname__ = _method.__name__.removeprefix("method_")

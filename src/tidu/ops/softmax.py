@@ -118,7 +118,7 @@ def _called(op: Callable[..., Any], name: str, input: Value, dim: Any, dtype: An
 def _index(name: str, dim: Any) -> int:
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-    return dim.__index__()  # type: ignore[no-any-return]
+    return dim.__index__()
 
 
 def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:

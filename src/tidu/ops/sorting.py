@@ -131,7 +131,7 @@ def sort(
     return (_plain_sort if stable is None else _stable_sort)(input, dim, descending, out=out)
 
 
-sort.op = _plain_sort.op  # type: ignore[attr-defined]
+sort.op = _plain_sort.op
 
 
 @numpy_names
@@ -286,4 +286,4 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     return _mode_call(input, normalize_dim(dim, input.ndim), keepdim, out=out)
 
 
-kthvalue.op, mode.op = _kthvalue_op, _mode_op  # type: ignore[attr-defined]
+kthvalue.op, mode.op = _kthvalue_op, _mode_op

@@ -126,7 +126,7 @@ def method_polygamma(self: Any, n: int) -> Any:
 
 def polygamma_(self: Any, n: int) -> Any:
     """In-place `polygamma`. Source: torch.Tensor.polygamma_."""
-    return apply_inplace(_polygamma_op.op, (self, _order(n)))  # type: ignore[attr-defined]
+    return apply_inplace(_polygamma_op.op, (self, _order(n)))
 
 
 def _mvlgamma(input: Any, p: int) -> Any:
@@ -167,7 +167,7 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
 
 def mvlgamma_(self: Any, p: int) -> Any:
     """In-place `mvlgamma`. Source: torch.Tensor.mvlgamma_."""
-    return apply_inplace(_mvlgamma_op.op, (self, _dimension(self, p)))  # type: ignore[attr-defined]
+    return apply_inplace(_mvlgamma_op.op, (self, _dimension(self, p)))
 
 
 # ------------------------------------------------------------------ Bessel functions
@@ -267,7 +267,7 @@ logit = elementwise("logit", _logit, {"input": _logit_rule}, policy=refuse("c", 
 
 def logit_(self: Any, eps: float | None = None) -> Any:
     """In-place `logit`. Source: torch.logit_."""
-    return apply_inplace(logit.op, (self, eps))  # type: ignore[attr-defined]
+    return apply_inplace(logit.op, (self, eps))
 
 
 @widened

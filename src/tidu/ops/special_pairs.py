@@ -142,7 +142,7 @@ def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     polynomial.__doc__ = (
         f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
     )
-    polynomial.op = op.op  # type: ignore[attr-defined]
+    polynomial.op = op.op
     return polynomial
 
 

@@ -248,7 +248,7 @@ def _from_tensor(t: Tensor) -> Any:
         raise RuntimeError(
             f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {t.dtype.legacy}"
         )
-    return t.tolist()  # type: ignore[attr-defined]
+    return t.tolist()
 
 
 def _directed(input: Any, given: Any, fn: str, least: int, dim: int) -> Any:

@@ -28,7 +28,7 @@ __all__ = [
 
 def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., Any]:
     """The op that does what a view op does, with the result (or results) copied."""
-    op = view.op  # type: ignore[attr-defined]
+    op = view.op
     first, *rest = inspect.signature(op.forward).parameters.values()
 
     def forward(*args: Any) -> Any:
@@ -37,7 +37,7 @@ def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., An
         got = op.forward(*args)
         return tuple(a.copy() for a in got) if isinstance(got, tuple) else np.array(got, order="C")
 
-    forward.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
+    forward.__signature__ = inspect.Signature([first, *rest])
     forward.__doc__ = f"`{op.name}`, as a copy. Source: torch.{name}."
     call = exact_out(Op(name, forward, op.vjp, "linear", node=node, outputs=op.outputs).call)
     return call if op.outputs == 1 else _silent_out(name, call)
@@ -140,6 +140,6 @@ def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Any:
     return _squeeze_dim(input, dim, out=out)
 
 
-expand_copy.op, slice_copy.op, as_strided_copy.op = _expand_copy.op, _slice_copy.op, _strided_copy.op  # type: ignore[attr-defined]
-view_copy.op, squeeze_copy.op = _view_copy.op, _squeeze_all.op  # type: ignore[attr-defined]
+expand_copy.op, slice_copy.op, as_strided_copy.op = _expand_copy.op, _slice_copy.op, _strided_copy.op
+view_copy.op, squeeze_copy.op = _view_copy.op, _squeeze_all.op
 detach_copy.__doc__ = "A copy without history. Source: torch.detach_copy."

@@ -46,8 +46,8 @@ def _adjoint(
         cut(out, *args)[...] = input
         return out
 
-    put.__signature__ = _with_shape(cut)  # type: ignore[attr-defined]
-    names = list(put.__signature__.parameters)[2:]  # type: ignore[attr-defined]
+    put.__signature__ = _with_shape(cut)
+    names = list(put.__signature__.parameters)[2:]
     op = linear(
         name, put, named(lambda g, *args: view(g, *args), ["g", *names]), tensor="input", out_arg=False
     )
@@ -126,7 +126,7 @@ def _narrowed(input: Any, dim: int, start: Any, length: int) -> tuple[int, int, 
     if isinstance(start, Tensor):
         if start.ndim or start.dtype.category > 1 or start.dtype.name == "bool":
             raise RuntimeError("start must be an 0-dim integral Tensor.")
-        start = int(start.item())  # type: ignore[attr-defined]
+        start = int(start.item())
     if not -n <= start <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     if start < 0:
@@ -168,7 +168,7 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
     return _slice_copy(input, dim, start, length, out=out)
 
 
-narrow_copy.op = _slice_copy.op  # type: ignore[attr-defined]
+narrow_copy.op = _slice_copy.op
 
 
 # ------------------------------------------------------------------ diagonals and sliding windows
@@ -265,7 +265,7 @@ def _strided_arguments(size: Any, stride: Any, offset: int | None) -> tuple[Ints
     return size, stride, offset
 
 
-_as_strided_ = relabel(_as_strided.op, "as_strided_", "AsStridedBackward1")  # type: ignore[attr-defined]
+_as_strided_ = relabel(_as_strided.op, "as_strided_", "AsStridedBackward1")
 
 
 def as_strided_(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
@@ -294,8 +294,8 @@ def _replacing(name: str, cut: Callable[..., Any], view: Callable[..., Any], doc
         cut(out, *args)[...] = 0
         return out
 
-    put.__signature__ = inspect.Signature([first, first.replace(name="src"), *rest])  # type: ignore[attr-defined]
-    clear.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
+    put.__signature__ = inspect.Signature([first, first.replace(name="src"), *rest])
+    clear.__signature__ = inspect.Signature([first, *rest])
     put.__doc__ = doc
     cleared = linear(
         name + "_clear",

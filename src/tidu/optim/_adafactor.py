@@ -32,7 +32,7 @@ class Adafactor(Optimizer):
         self, params: ParamsT, lr: Any = 1e-2, beta2_decay: float = -0.8, eps: Any = (None, 1e-3), d: float = 1.0,
         weight_decay: float = 0.0, *, foreach: bool | None = None, maximize: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+        if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         for ok, text in (
             (0.0 <= lr, f"Learning rate should be >= 0 but is: {lr}"),

@@ -346,12 +346,12 @@ def recorded_gradient(p: Any, g: Any, group: dict[str, Any]) -> Any:
 
 def number(x: Any) -> float:
     """An option as a number; tensors of one element are taken too."""
-    return float(x.item()) if isinstance(x, Tensor) else x  # type: ignore[attr-defined]
+    return float(x.item()) if isinstance(x, Tensor) else x
 
 
 def check_options(lr: Any, **limits: tuple[bool, str]) -> None:
     """Raise ValueError for a learning rate, or for any option, that is out of its range."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+    if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")

@@ -51,7 +51,7 @@ class Muon(Optimizer):
         nesterov: bool = True, ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
         eps: float = 1e-7, ns_steps: int = 5, adjust_lr_fn: str | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+        if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         for ok, text in (
             (0.0 <= lr, f"Learning rate should be >= 0 but is: {lr}"),

@@ -43,7 +43,7 @@ class Adam(ArrayOptimizer):
         if isinstance(lr, Tensor):
             if foreach and not capturable:
                 raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-            if lr.numel() != 1:  # type: ignore[attr-defined]
+            if lr.numel() != 1:
                 raise ValueError("Tensor lr must be 1-element")
         check_adam(lr, betas, eps, weight_decay)
         if isinstance(betas[0], Tensor) is not isinstance(betas[1], Tensor) or not all(
@@ -56,7 +56,7 @@ class Adam(ArrayOptimizer):
                     raise ValueError(
                         f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
                     )
-                if b.numel() != 1:  # type: ignore[attr-defined]
+                if b.numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
         defaults = {
             "lr": lr, "betas": tuple(map(_to_scalar, betas)), "eps": eps, "weight_decay": weight_decay,
@@ -86,7 +86,7 @@ class Adam(ArrayOptimizer):
 
     def kernel(  # type: ignore[override]
         self, numbers: Any, scratch: Sequence[Array], p: Array, g: Array, m: Array, v: Array, *most: Array
-    ) -> None:  # type: ignore[override]
+    ) -> None:
         beta1, beta2, eps, shrink, decay, size, root, maximize = numbers
         x, y, spare = scratch
         g = gradient(p, g, spare, maximize, decay)

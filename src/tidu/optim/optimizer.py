@@ -82,7 +82,7 @@ def sparse_ones(params: Iterable[Any]) -> list[Any]:
 
 def _to_scalar(x: Any) -> Any:
     """A one-element tensor without dimensions, anything else as it is."""
-    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x  # type: ignore[attr-defined]
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
 
 
 class Optimizer:
@@ -109,7 +109,7 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + params.type()  # type: ignore[attr-defined]
+                + params.type()
             )
         self.state = defaultdict(dict)
         self.param_groups = []

@@ -25,7 +25,7 @@ class SparseAdam(Optimizer):
         self, params: ParamsT, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:  # type: ignore[attr-defined]
+        if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not 0.0 < lr:
             raise ValueError(f"Invalid learning rate: {lr}")

@@ -95,7 +95,7 @@ def make_tensor(
         else:
             real.uniform_(low, high)
     else:
-        t = randint(low, high, sizes, device=device, dtype=dtype)  # type: ignore[arg-type]
+        t = randint(low, high, sizes, device=device, dtype=dtype)
     if noncontiguous:
         t = t[..., 1::2]
     elif memory_format is not None:
@@ -104,4 +104,4 @@ def make_tensor(
         t[t == 0] = dtypes.finfo(dtype).tiny if floating else 1
     if floating:
         t.requires_grad = requires_grad
-    return t  # type: ignore[no-any-return]
+    return t

@@ -146,7 +146,7 @@ class _SavedInput:
         if self.cell[0] != self.version:
             raise modified_error(_Named(), self.value, self.cell, self.version)
         if self.unpack is None:
-            return self.value  # type: ignore[no-any-return]
+            return self.value
         t = tensor_of(self.unpack(self.value)._a)
         t._node = self.node
         return t
@@ -360,7 +360,7 @@ def detach_variable(inputs: Any) -> tuple[Any, ...]:
     for x in inputs:
         if isinstance(x, Tensor):
             wants = x.requires_grad
-            x = x.detach()  # type: ignore[attr-defined]
+            x = x.detach()
             x.requires_grad = wants
         out.append(x)
     return tuple(out)

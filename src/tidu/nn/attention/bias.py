@@ -19,7 +19,7 @@ class CausalVariant(IntEnum):
 
 def _triangle(size: tuple[int, ...], shift: int) -> Any:
     rows, columns = arange(size[0]), arange(size[1])
-    return columns <= rows.view(-1, 1) + shift  # type: ignore[attr-defined]
+    return columns <= rows.view(-1, 1) + shift
 
 
 def causal_upper_left(*size: int) -> Any:

@@ -204,7 +204,7 @@ class StateDict:
                     return None
                 if isinstance(t, Parameter):
                     if isinstance(value, Parameter):
-                        value.requires_grad_(t.requires_grad)  # type: ignore[attr-defined]
+                        value.requires_grad_(t.requires_grad)
                     else:
                         value = Parameter(value, requires_grad=t.requires_grad)
                 setattr(self, name, value)

@@ -122,7 +122,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         if self.has_uninitialized_params():
             n = self.num_features = input.shape[1]
             for t in (self.weight, self.bias) if self.affine else ():

@@ -79,7 +79,7 @@ class Sequential(Module):
         self._renumber(list(self._modules.values()))
 
     def _renumber(self, modules: list[Any]) -> None:
-        self._modules = OrderedDict((str(i), m) for i, m in enumerate(modules))  # type: ignore[assignment]
+        self._modules = OrderedDict((str(i), m) for i, m in enumerate(modules))
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -392,7 +392,7 @@ def _line(key: Any, p: Any, kind_of_numbers: Any = None) -> str:
         return f"  ({key}): Object of type: {type(p).__name__}"
     kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
     return (
-        f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"  # type: ignore[attr-defined]
+        f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"
     )
 
 
@@ -502,7 +502,7 @@ class ParameterDict(Module):
     def extra_repr(self) -> str:
         return "\n".join(
             _line(k, p, p.type()) if isinstance(p, Tensor) else _line(k, p) for k, p in self.items()
-        )  # type: ignore[attr-defined]
+        )
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

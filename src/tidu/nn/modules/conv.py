@@ -253,7 +253,7 @@ class _LazyConv(LazyModuleMixin):
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
         if not self.has_uninitialized_params():
             return
         n = self._dims  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         if self.has_uninitialized_params():
             channels = input.shape[input.dim() - self._unbatched]
             n = self.num_features = channels

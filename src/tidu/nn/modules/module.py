@@ -327,7 +327,7 @@ class Module(StateDict, Walk, Convert):
             self.register_buffer(name, value, kept)
         elif isinstance(value, Tensor) and isinstance(value, Buffer):
             self._forget(name, buffers)
-            self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
+            self.register_buffer(name, value, value.persistent)
         else:
             object.__setattr__(self, name, value)
 

@@ -140,13 +140,13 @@ class _Zeros:
         return f"{self.padding}"  # type: ignore[attr-defined]
 
 
-class ZeroPad1d(_Zeros, ConstantPad1d):  # type: ignore[misc]
+class ZeroPad1d(_Zeros, ConstantPad1d):
     """Padding with zeros, of (N, C, L). Source: torch.nn.ZeroPad1d."""
 
 
-class ZeroPad2d(_Zeros, ConstantPad2d):  # type: ignore[misc]
+class ZeroPad2d(_Zeros, ConstantPad2d):
     """Padding with zeros, of (N, C, H, W). Source: torch.nn.ZeroPad2d."""
 
 
-class ZeroPad3d(_Zeros, ConstantPad3d):  # type: ignore[misc]
+class ZeroPad3d(_Zeros, ConstantPad3d):
     """Padding with zeros, of (N, C, D, H, W). Source: torch.nn.ZeroPad3d."""

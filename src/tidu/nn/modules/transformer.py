@@ -46,7 +46,7 @@ def _is_causal(mask: Any, is_causal: bool | None, size: int) -> bool:
 
 def _get_activation_fn(activation: str) -> Callable[..., Any]:
     if activation in ("relu", "gelu"):
-        return getattr(F, activation)  # type: ignore[no-any-return]
+        return getattr(F, activation)
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 

@@ -25,7 +25,7 @@ __all__ = [
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """All parameters, flattened, one after the other. Source: torch.nn.utils.parameters_to_vector."""
-    return cat([p.view(-1) for p in parameters])  # type: ignore[no-any-return]
+    return cat([p.view(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
@@ -38,7 +38,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     at = 0
     for p in parameters:
         n = p.numel()
-        p.data = vec[at : at + n].view_as(p).data  # type: ignore[index]
+        p.data = vec[at : at + n].view_as(p).data
         at += n
 
 

@@ -76,7 +76,7 @@ class ParametrizationList(ModuleList):
                 f"Got {type(new).__name__}"
             )
         self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)  # type: ignore[arg-type]
+        self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
             if original.dtype != new.dtype:  # type: ignore[union-attr]
                 raise ValueError(
@@ -95,7 +95,7 @@ class ParametrizationList(ModuleList):
                     )
                 if isinstance(original, Parameter):
                     t = Parameter(t, original.requires_grad)
-                t.requires_grad_(original.requires_grad)  # type: ignore[attr-defined]
+                t.requires_grad_(original.requires_grad)
                 _register(self, f"original{i}", t)
         if not unsafe:
             z = self()

@@ -230,7 +230,7 @@ class RandomUnstructured(_Amount):
         n = self._count(t.nelement())
         mask = default_mask.clone()
         if n:
-            mask.view(-1)[rand_like(t).view(-1).topk(n).indices] = 0  # type: ignore[attr-defined]
+            mask.view(-1)[rand_like(t).view(-1).topk(n).indices] = 0
         return mask
 
 

@@ -136,7 +136,7 @@ def pack_padded_sequence(
     """
     lengths = (
         lengths.to(dtypes.int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=dtypes.int64)
-    )  # type: ignore[attr-defined]
+    )
     n = lengths._a
     if n.ndim != 1:
         raise RuntimeError(
@@ -203,7 +203,7 @@ def pad_packed_sequence(
     n = tensor_of(lengths)
     if sequence.unsorted_indices is not None:
         back = sequence.unsorted_indices
-        return out.index_select(0 if batch_first else 1, back), n[back]  # type: ignore[index]
+        return out.index_select(0 if batch_first else 1, back), n[back]
     return out, n
 
 

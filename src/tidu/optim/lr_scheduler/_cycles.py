@@ -126,7 +126,7 @@ class CyclicLR(LRScheduler):
         saved = state.pop("_scale_fn_custom")
         super().load_state_dict(state)
         if saved is not None:
-            self._scale_fn_custom.__dict__.update(saved)  # type: ignore[union-attr]
+            self._scale_fn_custom.__dict__.update(saved)
         self._init_scale_fn()
 
 

@@ -181,7 +181,7 @@ class Subset(Dataset[T_co]):
     def __getitems__(self, indices: list[int]) -> list[Any]:
         at = [self.indices[i] for i in indices]
         if callable(getattr(self.dataset, "__getitems__", None)):
-            return self.dataset.__getitems__(at)  # type: ignore[no-any-return]
+            return self.dataset.__getitems__(at)
         return [self.dataset[i] for i in at]
 
     def __len__(self) -> int:
@@ -216,4 +216,4 @@ def random_split(
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = randperm(n, generator=generator).tolist()
     ends = itertools.accumulate(lengths)
-    return [Subset(dataset, order[end - size : end]) for end, size in zip(ends, lengths, strict=True)]  # type: ignore[misc]
+    return [Subset(dataset, order[end - size : end]) for end, size in zip(ends, lengths, strict=True)]

@@ -42,7 +42,7 @@ class SequentialSampler(Sampler[int]):
 
 def draw_seed(generator: Any = None) -> int:
     """A seed for another generator."""
-    return int(empty((), dtype=dtypes.int64).random_(generator=generator).item())  # type: ignore[attr-defined]
+    return int(empty((), dtype=dtypes.int64).random_(generator=generator).item())
 
 
 class RandomSampler(Sampler[int]):

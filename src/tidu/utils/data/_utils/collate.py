@@ -27,7 +27,7 @@ def _rebuilt_dict(x: Any, values: dict[Any, Any]) -> Any:
             out = copy.copy(x)
             out.update(values)
             return out
-        return type(x)(values)  # type: ignore[call-arg]
+        return type(x)(values)
     except TypeError:
         return values
 
