@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._loss import add_number
 from .reduction import sum
-from .selection import clamp_min
+from .selection import clamp_min, where
 from .shape import reshape
 from .statistics import _norm_partial as norm_partial
 from .statistics import vector_norm, vector_norm_op
@@ -128,20 +128,49 @@ def _cdist_push(t_x1: Value, t_x2: Value, x1: Value, x2: Value, out: Value, p: f
     return sum(total, total.ndim - 1)
 
 
-def _cdist_op(name: str, node: str, forward: Any) -> Op:
-    def rule(g: Value, x1: Value, x2: Value, out: Value, p: float, needs: Any) -> Any:
-        each = reshape(g, (*tuple(g.shape), 1)) * _slopes(x1, x2, out, p)
-        n = each.ndim
-        return (
-            sum_to(sum(each, n - 2), tuple(x1.shape)) if needs[0] else None,
-            sum_to(-sum(each, n - 3), tuple(x2.shape)) if needs[1] else None,
+def _cdist_rule(g: Value, x1: Value, x2: Value, out: Value, p: float, needs: Any) -> Any:
+    if p == 2 and g.__class__ is np.ndarray:
+        each = x1[..., :, None, :] - x2[..., None, :, :]
+        np.multiply(each, _ratio(g, out)[..., None], each)
+        sums = [np.add.reduce(each, -2 - i) if w else None for i, w in enumerate(needs[:2])]
+        return tuple(
+            None if s is None else sum_to(-s if i else s, x.shape)
+            for i, (s, x) in enumerate(zip(sums, (x1, x2), strict=True))
         )
+    each = reshape(g, (*tuple(g.shape), 1)) * _slopes(x1, x2, out, p)
+    n = each.ndim
+    return (
+        sum_to(sum(each, n - 2), tuple(x1.shape)) if needs[0] else None,
+        sum_to(-sum(each, n - 3), tuple(x2.shape)) if needs[1] else None,
+    )
 
+
+def _ratio(g: Value, out: Value) -> Value:
+    """g / out, 0 where the distance is."""
+    return where(out == 0, 0.0, g / out)
+
+
+def _euclidean_rule(g: Value, x1: Value, x2: Value, out: Value, needs: Any) -> Any:
+    """By products of matrices, too: the sum over k of ratio[i, k] * (x1[i] - x2[k])."""
+    ratio = _ratio(g, out)
+
+    def pulled(r: Value, x: Value, y: Value) -> Value:
+        return sum_to(x * sum(r, r.ndim - 1, True) - r @ y, tuple(x.shape))
+
+    return (
+        pulled(ratio, x1, x2) if needs[0] else None,
+        pulled(ratio.swapaxes(-1, -2), x2, x1) if needs[1] else None,
+    )
+
+
+def _cdist_op(name: str, node: str, forward: Any, rule: Any) -> Op:
     return Op(name, forward, rule, _cdist_push, tensors=("x1", "x2"), node=node, out_arg=False)
 
 
-_cdist = _cdist_op("_cdist_forward", "CdistBackward0", lambda x1, x2, p: _pair_norms(x1, x2, p))
-_euclidean = _cdist_op("_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2))
+_cdist = _cdist_op("_cdist_forward", "CdistBackward0", lambda x1, x2, p: _pair_norms(x1, x2, p), _cdist_rule)
+_euclidean = _cdist_op(
+    "_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2), _euclidean_rule
+)
 _MODES = {
     "use_mm_for_euclid_dist_if_necessary": 0,
     "use_mm_for_euclid_dist": 1,
@@ -162,10 +191,10 @@ def cdist(
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
+    *lead1, n, d = tuple(x1.shape)
+    *lead2, m, d2 = tuple(x2.shape)
+    if d != d2:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {d} X2: {d2}")
     for name, x in (("X1", x1), ("X2", x2)):
         if x.dtype.category != 2:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.legacy}")
@@ -175,8 +204,7 @@ def cdist(
         raise RuntimeError(f"expected scalar type {x1.dtype.legacy} but found {x2.dtype.legacy}")
     if x1.dtype.itemsize == 2:
         raise NotImplementedError(f"\"cdist\" not implemented for '{x1.dtype.legacy}'")
-    lead = broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
-    n, m, d = x1.shape[-2], x2.shape[-2], x1.shape[-1]
+    lead = broadcast_shapes(lead1, lead2)
     mode = _MODES[compute_mode]
     if p == 2 and 0 not in (n, m, d) and (mode == 1 or (mode == 0 and (n > 25 or m > 25))):
         a, b = expand_to(x1, (*lead, n, d)), expand_to(x2, (*lead, m, d))

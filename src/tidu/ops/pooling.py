@@ -6,6 +6,7 @@ more; where that is recorded, by the places of the maxima, from which a gather a
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -268,6 +269,13 @@ def _windows(
     fn: str, input: Value, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Windows:
     """The windows of a pooling op, once its arguments are found to be good."""
+    return _windows_over(fn, tuple(input.shape), kernel, stride, padding, dilation, ceil_mode)
+
+
+@functools.lru_cache(256)
+def _windows_over(
+    fn: str, shape: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
+) -> Windows:
     n = len(kernel)
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
@@ -280,19 +288,20 @@ def _windows(
     if any(d <= 0 for d in dilation):
         words = " ".join(f"dilation{c}: {v}" for c, v in zip(letters, dilation, strict=True))
         raise RuntimeError(f"dilation should be greater than zero, but got {words}")
-    shape = list(input.shape)
     _check_pads(kernel, padding, dilation)
-    good = input.ndim in (n + 1, n + 2) and all(shape[-n:]) and (shape[-n - 1] != 0)
+    rank = len(shape)
+    good = rank in (n + 1, n + 2) and all(shape[-n:]) and (shape[-n - 1] != 0)
     if not good:
         if n == 2:
             raise RuntimeError(
-                f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape}"
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
+                f"got:{list(shape)}"
             )
         raise RuntimeError(
             "non-empty 4D or 5D (batch mode) tensor expected for input"
-            if input.ndim not in (4, 5)
+            if rank not in (4, 5)
             else f"{fn}_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive "
-            f"length, but input has a shape of {shape} and non-batch dimension 0 has length zero!"
+            f"length, but input has a shape of {list(shape)} and non-batch dimension 0 has length zero!"
         )
     outs = [
         _count(m, k, s, p, d, ceil_mode)
