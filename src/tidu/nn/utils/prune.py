@@ -13,7 +13,7 @@ from typing import Any
 
 from ...ops.factories import ones_like, zeros_like
 from ...ops.random import rand, rand_like
-from .convert_parameters import parameters_to_vector
+from .converting import parameters_to_vector
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer",
