@@ -24,7 +24,7 @@ _OURS = __package__ + "."
 # Where PyTorch has the classes of modules that it has not.
 _HOMES = {
     "core.modes": "autograd.grad_mode", "core.hooks": "utils.hooks", "core.node": "autograd.graph",
-    "ops._generator": "_C", "_file_settings": "serialization",
+    "ops._generator": "_C", "_file_settings": "serialization", "core.tensor": "", "dtypes": "", "layouts": "", "devices": "",
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def enter(module: ModuleType, name: str) -> None:
     for value in list(module.__dict__.values()):
         if isinstance(value, type) and value.__module__.startswith(_OURS):
             home = value.__module__.removeprefix(_OURS)
-            value.__module__ = "torch." + _HOMES.get(home, home)
+            value.__module__ = ("torch." + _HOMES.get(home, home)).rstrip(".")
 
 
 def is_installed_as_torch() -> bool:

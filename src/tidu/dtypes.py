@@ -153,6 +153,13 @@ def of_scalar(value: Any) -> dtype:
 _SIGNED_RANK = {int8: 0, int16: 1, int32: 2, int64: 3}
 
 
+def _dtypes_only(function: str, **given: object) -> None:
+    for i, (name, d) in enumerate(given.items(), 1):
+        if not isinstance(d, dtype):
+            kind = type(d).__name__
+            raise TypeError(f"{function}(): argument '{name}' (position {i}) must be torch.dtype, not {kind}")
+
+
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest type to which both convert without changing category downwards. Source: torch.promote_types.
 
@@ -162,6 +169,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """
     if a is b:
         return a
+    _dtypes_only("promote_types", type1=a, type2=b)
     if a.category < b.category:
         a, b = b, a
     if a.category != b.category:  # a is of the higher category
@@ -188,6 +196,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether PyTorch lets a result of type `from_` be written into `to`. Source: torch.can_cast."""
+    _dtypes_only("can_cast", from_=from_, to=to)
     if from_.category == COMPLEX and to.category != COMPLEX:
         return False
     if from_.category == FLOATING and to.category in (INTEGRAL, BOOL):
@@ -227,7 +236,7 @@ class finfo:
         self.dtype = real.name
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and other.dtype == self.dtype  # type: ignore[attr-defined]
+        return other.__class__ is self.__class__ and other.dtype == self.dtype
 
     def __hash__(self) -> int:
         return hash(self.dtype)

@@ -46,7 +46,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     if isinstance(debug_mode, str):
         if debug_mode not in words:
             raise RuntimeError(
-                "invalid value of debug_mode, expected one of `default`, `warn`, or `error`, but got "
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
                 + debug_mode
             )
         debug_mode = words[debug_mode]
@@ -70,8 +70,9 @@ def set_float32_matmul_precision(precision: str) -> None:
         import warnings
 
         warnings.warn(
-            f"{precision} is not one of 'highest', 'high', or 'medium'; ignored", UserWarning, stacklevel=2
-        )
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
+            "setFloat32MatmulPrecision call has no effect.", UserWarning, stacklevel=2,
+        )  # fmt: skip
         return
     _matmul_precision = precision
 
@@ -93,8 +94,8 @@ def is_warn_always_enabled() -> bool:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Denormal numbers are kept, whatever is asked for: False says so. Source: torch.set_flush_denormal."""
-    return False
+    """Denormal numbers are kept, whatever is asked for. Source: torch.set_flush_denormal."""
+    return True
 
 
 def get_num_interop_threads() -> int:
@@ -105,7 +106,7 @@ def get_num_interop_threads() -> int:
 def set_num_interop_threads(n: int) -> None:
     """Independent ops run one after the other, whatever `n`. Source: torch.set_num_interop_threads."""
     if n < 1:
-        raise RuntimeError("Expected a positive number of threads")
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
 
 
 def compiled_with_cxx11_abi() -> bool:

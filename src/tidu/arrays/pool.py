@@ -138,6 +138,7 @@ _cpus: set[int] = set()
 _current_cpu: Callable[[], int] = lambda: -1  # noqa: E731 (replaced when the workers start)
 
 _pool = _Pool()
+hush: Callable[[], Any] = bool  # called before the workers are, for other threads that look for work to sleep
 _threads = _default_threads()
 
 
@@ -172,6 +173,8 @@ def set_num_threads(n: int) -> None:
     Source: torch.set_num_threads.
     """
     global _threads, _blas, _blas_before
+    if not isinstance(n, int):
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     if n < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
     _threads = n
@@ -275,6 +278,7 @@ def parallel(fn: Callable[[int], Any], n: int) -> None:
                 fn(i)
         return
     try:
+        hush()
         _share(pool, fn, n, count)
     finally:
         pool.taken.release()

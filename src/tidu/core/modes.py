@@ -101,7 +101,7 @@ class _Mode:
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(fn):
-            fn.__init__ = self(fn.__init__)  # type: ignore[method-assign, misc]
+            fn.__init__ = self(fn.__init__)  # type: ignore[method-assign]
             return fn
         if inspect.isgeneratorfunction(fn):
             return self._wrap_generator(fn)
@@ -192,6 +192,9 @@ class set_grad_enabled(_Mode):
         self.mode = mode
         self.prev = set_record(mode)
         state.switched += not mode
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def _clone(self) -> _Mode:
         return self.__class__(self.mode)

@@ -76,8 +76,8 @@ relu = unary(
     policy=_both(refusal("b", "Boolean inputs not supported for relu", RuntimeError), _NO_COMPLEX),
 )  # fmt: skip
 relu.__doc__ = _relu.__doc__
-relu.op.out_arg = False  # type: ignore[attr-defined]
-relu_ = inplace(relu.op)  # type: ignore[attr-defined]
+relu.op.out_arg = False
+relu_ = inplace(relu.op)
 
 
 def f_relu(input: Value, inplace: bool = False) -> Value:
@@ -129,7 +129,7 @@ def _leaky_written(g: Value, out: Value, negative_slope: float) -> Value:
 
 leaky_relu_ = inplace(  # goes by the result, which has the input's sign
     elementwise(
-        "leaky_relu.in_place", _leaky_relu, {"input": fast(None, _leaky_written)}, policy=_leaky.op.policy,  # type: ignore[attr-defined]
+        "leaky_relu.in_place", _leaky_relu, {"input": fast(None, _leaky_written)}, policy=_leaky.op.policy,
         node="LeakyReluBackward1",
     ).op,
     "leaky_relu_",
@@ -210,7 +210,7 @@ def _threshold_op(name: str, node: str) -> Callable[..., Any]:
 
 
 threshold = hot(_threshold_op("threshold", "ThresholdBackward0"))
-threshold_ = inplace(_threshold_op("threshold.in_place", "ThresholdBackward1").op, "threshold_")  # type: ignore[attr-defined]
+threshold_ = inplace(_threshold_op("threshold.in_place", "ThresholdBackward1").op, "threshold_")
 
 
 def f_threshold(input: Value, threshold: float, value: float, inplace: bool = False) -> Value:
@@ -366,7 +366,7 @@ def _silu_numbers(g: Any, x: Any) -> Any:
 
 
 _silu = unary("silu", _silu_forward, fast(_silu_numbers, _silu_rule), policy=refuse("bi", "silu_cpu"))
-silu_ = inplace(_silu.op)  # type: ignore[attr-defined]
+silu_ = inplace(_silu.op)
 
 
 def silu(input: Value, inplace: bool = False) -> Value:
@@ -386,7 +386,7 @@ def _mish_rule(g: Any, x: Any) -> Any:
 
 
 _mish = unary("mish", _mish_forward, fast(None, _mish_rule), policy=refuse("bic", "mish_cpu"))
-mish_ = inplace(_mish.op)  # type: ignore[attr-defined]
+mish_ = inplace(_mish.op)
 
 
 def mish(input: Value, inplace: bool = False) -> Value:
@@ -517,7 +517,7 @@ _hardtanh = hot(
         policy=_both(refusal("b", "Bool inputs not supported for hardtanh", RuntimeError), _NO_COMPLEX),
     )
 )  # fmt: skip
-hardtanh_ = inplace(_hardtanh.op)  # type: ignore[attr-defined]
+hardtanh_ = inplace(_hardtanh.op)
 
 
 def hardtanh(input: Value, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Value:
@@ -542,7 +542,7 @@ _hardsigmoid = unary(
     "hardsigmoid", _hardsigmoid_forward, fast(None, lambda g, x: where((x > -3) & (x < 3), g / 6, 0)),
     policy=refuse("bic", "hardsigmoid_cpu"),
 )  # fmt: skip
-_ihardsigmoid = inplace(_hardsigmoid.op)  # type: ignore[attr-defined]
+_ihardsigmoid = inplace(_hardsigmoid.op)
 
 
 def hardsigmoid(input: Value, inplace: bool = False) -> Value:
@@ -561,7 +561,7 @@ _hardswish = unary(
     _recorded("Hardswish", lambda g, x: where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)), tensors="g x"),
     policy=refuse("bic", "hardswish_cpu"),
 )  # fmt: skip
-_ihardswish = inplace(_hardswish.op)  # type: ignore[attr-defined]
+_ihardswish = inplace(_hardswish.op)
 
 
 def hardswish(input: Value, inplace: bool = False) -> Value:
@@ -598,7 +598,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"{lambd:g}"
         )
     edge = input.dtype.type(lambd)
-    return select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input - input))
+    return select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input * 0))
 
 
 softshrink = hot(

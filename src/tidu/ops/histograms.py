@@ -27,10 +27,10 @@ def _wide(a: Any) -> Any:
 
 def _searchsorted(sorted_sequence: Any, input: Any, out_int32: bool, right: bool, sorter: Any) -> Any:
     """How many elements of a sorted sequence stand before each value."""
-    for a in (input, sorted_sequence):
-        if a.dtype.kind in "bc":
-            legacy = from_numpy(a.dtype).legacy
-            raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{legacy}'")
+    common = np.result_type(input.dtype, sorted_sequence.dtype)
+    if common.kind in "bc":
+        legacy = from_numpy(common).legacy
+        raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{legacy}'")
     bounds, values = _wide(sorted_sequence), _wide(input)
     if sorter is not None:
         bounds = np.take_along_axis(bounds, sorter, -1)
@@ -108,7 +108,7 @@ def searchsorted(
     return _searchsorted_op(sorted_sequence, values, out_int32, right or side == "right", sorter, out=out)
 
 
-searchsorted.op = _searchsorted_op.op  # type: ignore[attr-defined]
+searchsorted.op = _searchsorted_op.op
 
 
 def _check_sorter(sorter: Any, shape: tuple[int, ...], fn: str) -> None:
@@ -142,7 +142,7 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
 
 
-bucketize.op = _searchsorted_op.op  # type: ignore[attr-defined]
+bucketize.op = _searchsorted_op.op
 
 
 # ------------------------------------------------------------------ bincount
@@ -188,7 +188,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     return _bincount_op.call(input, weights, minlength)
 
 
-bincount.op = _bincount_op  # type: ignore[attr-defined]
+bincount.op = _bincount_op
 
 
 # ------------------------------------------------------------------ histograms
@@ -347,7 +347,7 @@ def histogram(
     return op.call(input, bins, range, weight, density, out=out)
 
 
-histogram.op = _histogram_op  # type: ignore[attr-defined]
+histogram.op = _histogram_op
 _histogramdd_op = Op(
     "histogramdd",
     lambda input, bins, range, weight, density: _run(input, bins, range, weight, density),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..core.elementwise import binary, elementwise, kind_of
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
+from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._describe import describe
@@ -79,7 +79,7 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             f"masked_fill_ only supports boolean masks, but got mask with dtype {c_word(mask.dtype)}"
         )
     if not isinstance(value, Tensor):
-        return _fill_number.op, checked_number(value, input.dtype)  # type: ignore[attr-defined]
+        return _fill_number.op, checked_number(value, input.dtype)
     if value.ndim:
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
@@ -87,7 +87,7 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
     if input.dtype.is_complex < value.dtype.is_complex:
         checked_number(numbers_of(value, "item").item(), input.dtype)
         value = value.real
-    return _fill_tensor.op, value  # type: ignore[attr-defined]
+    return _fill_tensor.op, value
 
 
 def checked_number(value: Any, d: Any) -> Any:
@@ -136,7 +136,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return op.call(input, mask, value)
 
 
-_imasked = {op: inplace(op, "masked_fill_") for op in (_fill_number.op, _fill_tensor.op)}  # type: ignore[attr-defined]
+_imasked = {op: inplace(op, "masked_fill_") for op in (_fill_number.op, _fill_tensor.op)}
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
@@ -284,7 +284,7 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     return (_xlogy_number if isinstance(other, Number) else _xlogy)(input, other, out=out)
 
 
-_ixlogy = inplace(_xlogy.op, "xlogy_"), inplace(_xlogy_number.op, "xlogy_")  # type: ignore[attr-defined]
+_ixlogy = inplace(_xlogy.op, "xlogy_"), inplace(_xlogy_number.op, "xlogy_")
 
 
 def xlogy_(self: Any, other: Any) -> Any:
@@ -319,7 +319,7 @@ frexp = Op(
     {"input": lambda t, out1: (t / exp2(out1), None)},
     outputs=2,
     nondiff=(1,),
-    result=namedtuple("frexp", "mantissa exponent"),
+    result=return_type("frexp", "mantissa", "exponent"),
 ).call
 
 describe(

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes
 from ..arrays import rows
 from ..core.broadcast import cast
@@ -69,10 +71,22 @@ _softmax = hot(
         {"input": lambda t, out, dim: (t - sum(t * out, dim, True)) * out},
     ).call
 )
+
+
+def _log_softmax_kernel(a: Any, d: int) -> Any:
+    if a.dtype.itemsize != 2 or d != a.ndim - 1 or not a.size:
+        return rows.log_softmax(a, d)
+    # Along the last dimension PyTorch rounds the sum, and its logarithm, to half precision.
+    x = a.astype(np.float32)
+    x -= x.max(-1, keepdims=True)
+    s = np.log(np.exp(x).sum(-1, keepdims=True).astype(a.dtype).astype(np.float32))
+    return (x - s.astype(a.dtype).astype(np.float32)).astype(a.dtype)
+
+
 _log_softmax = hot(
     Op(
         "log_softmax",
-        _along(rows.log_softmax, "log_softmax"),
+        _along(_log_softmax_kernel, "log_softmax"),
         {
             "input": _numbers(
                 rows.log_softmax_backward,

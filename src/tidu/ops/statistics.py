@@ -73,7 +73,7 @@ def _equal_share(input: Any, out: Any) -> Any:
     """1 at the elements that equal the median (or are NaN with it), shared among them."""
     same = (input == out) | ((input != input) & (out != out))
     if isinstance(same, Tensor):
-        mask = same.to(input.dtype)  # type: ignore[attr-defined]
+        mask = same.to(input.dtype)
         return mask / sum(mask)
     mask = np.asarray(same).astype(input.dtype)
     return mask / mask.sum()
@@ -232,7 +232,7 @@ def _vector_norm_forward(input: Any, ord: float, dim: Ints, keepdim: bool) -> An
 
 def _sgn(x: Any) -> Any:
     if isinstance(x, Tensor):
-        return x.sgn()  # type: ignore[attr-defined]
+        return x.sgn()
     if x.dtype.kind == "c":
         a = np.abs(x)
         return x / np.where(a == 0, 1, a)
@@ -263,7 +263,7 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
     if ord in (float("inf"), float("-inf")):
         same = (a == n) | ((a != a) & (n != n))
         if isinstance(same, Tensor):
-            same = same.to(n.dtype)  # type: ignore[attr-defined]
+            same = same.to(n.dtype)
             count = sum(same, dim, True) if dim else same
         else:
             same = np.asarray(same).astype(n.dtype)
@@ -546,7 +546,7 @@ def corrcoef(input: Any) -> Any:
     s = c.diagonal().real.sqrt() if c.dtype.is_complex else c.diagonal().sqrt()
     c = c / s.unsqueeze(1) / s
     if c.dtype.is_complex:
-        from . import complexes  # type: ignore[attr-defined]
+        from . import complexes
 
         return complexes.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
     return c.clamp(-1, 1)
@@ -585,8 +585,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of y along a dimension by the trapezoidal rule. Source: torch.trapezoid."""
     if x is not None and (dx is not None or not isinstance(x, Tensor)):
         raise TypeError("trapezoid() takes x or dx")
-    if y.dtype is dtypes.bool_ or (x is not None and x.dtype is dtypes.bool_):
-        raise RuntimeError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
+    _check_trapezoid("trapezoid", y, x, dx, dim)
     d = normalize_dim(dim, y.ndim)
     n = y.shape[d]
     if n == 0:
@@ -600,6 +599,17 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 
 
 trapz = trapezoid
+
+
+def _check_trapezoid(name: str, y: Any, x: Any, dx: Any, dim: int) -> None:
+    bools = [v is not None and v.dtype is dtypes.bool_ for v in (x, y)]
+    if any(bools):
+        given = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {given}, but bool is not supported")
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+    if not y.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
 
 
 def _steps(x: Any, dx: Any, y: Any, d: int) -> Any:
@@ -623,6 +633,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     d = normalize_dim(dim, y.ndim)
     n = y.shape[d]
     left, right = y.narrow(d, 0, max(n - 1, 0)), y.narrow(d, min(1, n), max(n - 1, 0))
+    _check_trapezoid("cumulative_trapezoid", y, x, dx, dim)
     if x is None:
         return cumsum((left + right) * (0.5 * (1 if dx is None else dx)), d)
     return cumsum((left + right) * _steps(x, dx, y, d) * 0.5, d)
@@ -631,6 +642,8 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
 def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Estimates of the derivatives along some dimensions by second-order differences. Source: torch.gradient."""
     dims = list(normalize_dims(dim, input.ndim))
+    if input.dtype is dtypes.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if spacing is None:
