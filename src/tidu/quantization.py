@@ -1,4 +1,6 @@
 """torch.quantization: the older name of torch.ao.quantization."""
 
-from .ao.quantization import *  # noqa: F403
-from .ao.quantization import __all__  # noqa: F401
+from .ao import quantization as _home
+
+__all__ = _home.__all__
+globals().update({name: getattr(_home, name) for name in __all__})
