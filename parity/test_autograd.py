@@ -24,6 +24,7 @@ HERE = [
     "graph",
     "overriding",
     "corners",
+    "sparse",
 ]
 
 

@@ -507,3 +507,10 @@ def test_hash_tensor_is_the_exclusive_or_of_64_bit_elements():
         torch.hash_tensor(x, mode=1)
     with pytest.raises(IndexError, match="hash_tensor: Expected reduction dim 0 to have non-zero size."):
         torch.hash_tensor(torch.empty(0, 3), 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_alpha_may_be_a_tensor_of_one_number(dtype):
+    x, alpha = torch.ones(2, dtype=dtype), torch.tensor(0.5, dtype=dtype)
+    assert torch.add(x, x, alpha=alpha).tolist() == [1.5, 1.5] == x.add_(x, alpha=alpha).tolist()
+    assert torch.sub(x, x, alpha=alpha).tolist() == [0.75, 0.75]

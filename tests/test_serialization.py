@@ -1,5 +1,6 @@
 """Files in PyTorch's format: what they keep, files that PyTorch wrote, and files that are broken or hostile."""
 
+import copy
 import io
 import os
 import pickle
@@ -351,6 +352,14 @@ def test_where_storages_go():
 def test_what_is_not_built_is_named(name, weights_only):
     with pytest.raises(RuntimeError, match="which tidu does not have"):
         torch.load(archive(b"c" + name + b"\n."), weights_only=weights_only)
+
+
+@pytest.mark.parametrize("x", [torch.ones(2), torch.arange(6.0).reshape(2, 3).t(), torch.ones(2, dtype=torch.int16)])
+def test_what_was_loaded_is_copied_with_its_type(x):
+    y = through(x)
+    z, part = copy.deepcopy([y, y[1:]])
+    assert repr(z) == repr(copy.deepcopy(y)) == repr(x) and repr(part) == repr(x[1:])
+    assert z.untyped_storage().data_ptr() == part.untyped_storage().data_ptr()
 
 
 def test_the_environment_has_a_say(monkeypatch):

@@ -77,6 +77,8 @@ def _scaled(fn: Callable[..., Any]) -> Callable[..., Any]:
     kernel = widened(fn)
 
     def forward(input: Any, other: Any, alpha: Any) -> Any:
+        if isinstance(alpha, Tensor):
+            alpha = alpha.item()  # type: ignore[attr-defined]
         return kernel(input, other, np.asarray(alpha).astype(input.dtype))
 
     return forward

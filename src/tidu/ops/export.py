@@ -179,7 +179,7 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     if fresh is None:
         fresh = memo[id(storage)] = storage.copy("K")
         memo.setdefault(id(memo), []).append(storage)
-    t = tensor_of(fresh if storage is a else window(fresh, *geometry(a, storage)))
+    t = tensor_of(fresh if storage is a else window(fresh, *geometry(a, storage), a.dtype))
     t._node = self._node
     memo[id(self)] = t
     if type(self) is not Tensor:
