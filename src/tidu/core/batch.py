@@ -41,6 +41,21 @@ class CannotWrite(CannotBatch, RuntimeError):
         self.memory = weakref.ref(memory) if memory.base is None else lambda: memory
 
 
+def _not_written(name: str, x: Any, other: Batched) -> str:
+    """Why what samples share can't be written into, in PyTorch's words, which depend on the op."""
+    if name in ("add", "atan2"):
+        shape = [other.size_of_batch, *x.shape]
+        return f"output with shape {list(x.shape)} doesn't match the broadcast shape {shape}"
+    what = f"aten::{name}_" if name in ("pow", "fmod", "remainder") else "inplace arithmetic"
+    return (
+        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+        "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+        "`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of "
+        f"{'inplace arithmetic' if what[0] == 'i' else what}. If said operator is being called inside the PyTorch "
+        "framework, please file a bug report instead."
+    )
+
+
 class Batched(Special):
     """A tensor under vmap."""
 
@@ -197,14 +212,7 @@ class Batched(Special):
         level = self.level
         x = args[op.positions[0]]
         if not (isinstance(x, Batched) and x.level == level):
-            raise CannotWrite(
-                "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
-                "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
-                "`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
-                "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
-                "instead.",
-                x,
-            )
+            raise CannotWrite(_not_written(op.name, x, self), x)
         values = list(args)
         if op.kind == "elementwise" and _alike(op, values, level):
             apply_inplace(op, values)

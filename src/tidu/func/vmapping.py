@@ -108,7 +108,7 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
         dims[i] = d % x.ndim
         sizes.append(x.shape[dims[i]])
     if not sizes:
-        raise ValueError("vmap: at least one tensor must be mapped over: every in_dim is None")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any(s != sizes[0] for s in sizes):
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
@@ -226,6 +226,12 @@ def _one_by_one(
             args = [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
             kws = [x if d is None else x.select(d, i) for x, d in zip(kw_leaves, kw_dims, strict=True)]
             leaves, out_spec = tree_flatten(func(*tree_unflatten(args, spec), **tree_unflatten(kws, kw_spec)))
+            if not all(isinstance(x, Tensor) for x in leaves):
+                raise RuntimeError(
+                    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() "
+                    "on a Tensor, please try to rewrite what you're doing with other operations. If error is occurring "
+                    "somewhere inside PyTorch internals, please file a bug report."
+                )
             rows.append(leaves)
     finally:
         maps.told = told
