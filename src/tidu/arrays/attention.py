@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays.native import address, kernel
+from tidu.arrays.native import address, kernel, share
 from tidu.arrays.rows import row_sum
 from tidu.arrays.threads import BLOCK, exponential, get_num_threads, one_blas_thread, parallel, quiet
 
@@ -99,11 +99,15 @@ def _natively(
     pieces = min(count, 2 * get_num_threads()) if work >= _NATIVE_SHARED else 1
     step = -(-count // pieces)
 
-    def run(i: int) -> None:
-        space = np.empty(scratch, np.float32)
-        function(where, i * step, min(count, (i + 1) * step), address(space), scale)
-
-    parallel(run, -(-count // step))
+    spaces = np.empty((pieces, scratch), np.float32)
+    first = address(spaces)
+    share(
+        function,
+        [
+            (where, lo, min(count, lo + step), first + 4 * scratch * i, scale)
+            for i, lo in enumerate(range(0, count, step))
+        ],
+    )
     return True
 
 

@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidu.arrays.threads import parallel, step_of
+from tidu.arrays.threads import get_num_threads, parallel, step_of
 
 if TYPE_CHECKING:
     from tidu.arrays.native_loops import Compiler, Loops
 
-__all__ = ["address", "compiled", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows"]
+__all__ = [
+    "address",
+    "compiled",
+    "count_pieces",
+    "kernel",
+    "over_elements",
+    "over_pieces",
+    "over_rows",
+    "share",
+]
 
 _PIECE = 1 << 17  # elements that a thread takes at a time
 
@@ -43,11 +52,7 @@ def over_elements(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared:
         return True
     step = step_of(n, _PIECE)
 
-    def run(i: int) -> None:
-        lo = i * step
-        function(*[p + 4 * lo for p in places], min(step, n - lo))
-
-    parallel(run, -(-n // step))
+    share(function, [(*[p + 4 * lo for p in places], min(step, n - lo)) for lo in range(0, n, step)])
     return True
 
 
@@ -90,6 +95,35 @@ def count_pieces(rows: int, n: int) -> int:
 
 def _rows_a_piece(rows: int, n: int) -> int:
     return step_of(rows, max(1, _PIECE // n), 1)
+
+
+def share(function: Any, calls: Sequence[Sequence[Any]]) -> None:
+    """Call a kernel once with each of these arguments, shared between the threads."""
+    if len(calls) < 2 or get_num_threads() < 2:
+        for arguments in calls:
+            function(*arguments)
+        return
+    team, signature = _team(), function.signature
+    if team is not None:
+        if "f" in signature:
+            table = [[_bits(x) if k == "f" else x for x, k in zip(c, signature, strict=True)] for c in calls]
+        else:
+            table = calls  # type: ignore[assignment]
+        if team.run(function.task, np.array(table, np.int64), len(calls)):
+            return
+    parallel(lambda i: function(*calls[i]), len(calls))
+
+
+def _bits(x: float) -> int:
+    return int(np.float32(x).view(np.int32))
+
+
+@functools.cache
+def _team() -> Any:
+    from tidu.arrays.team import Team, build_lead, build_serve
+
+    serve, lead = compiled("serve", "pnn", build_serve), compiled("lead", "pnnnn", build_lead)
+    return None if serve is None or lead is None else Team(serve, lead)
 
 
 def address(a: np.ndarray) -> int:

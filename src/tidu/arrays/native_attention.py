@@ -12,6 +12,7 @@ from typing import Any
 
 from tidu.arrays.native_functions import exp, log
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_product import product_of, turn_of
 
 __all__ = ["ATTENTION", "TILE"]
 
@@ -41,84 +42,6 @@ class _Head:
         over_batch, over_heads, over_rows = self.strides[name]
         start = b.add(b.mul(b.sdiv(n, self.heads), over_batch), b.mul(b.srem(n, self.heads), over_heads))
         return self.k.at(self.places[name], start), over_rows
-
-
-def _product(k: Loops) -> Callable[..., None]:
-    """A function in the module, c = a b or c += a b: (a, distances of its rows and columns, b, of its rows, c, of its
-    rows, rows of c, its columns, the others, whether to add)."""
-    ir, pointer, n = k.ir, k.single.as_pointer(), k.int
-    kinds = [pointer, n, n, pointer, n, pointer, n, n, n, n, n]
-    function = ir.Function(k.module, ir.FunctionType(ir.VoidType(), kinds), "product")
-    function.linkage = "internal"
-    function.attributes.add("noinline")
-    f = Loops(ir, k.module, ir.IRBuilder(function.append_basic_block("entry")), function.args)
-    a, over_rows, over_columns, right, right_rows, out, out_rows, rows, columns, inner, add = function.args
-    b = f.builder
-    adding = b.icmp_signed("!=", add, f.whole(0))
-    tall, wide = (8, 2) if k.wide else (4, 1)
-
-    def tile(i: Any, count: int, places: Sequence[Lanes]) -> tuple[()]:
-        left = [f.at(a, b.mul(b.add(i, f.whole(r)), over_rows)) for r in range(count)]
-        target = [f.at(out, b.mul(b.add(i, f.whole(r)), out_rows)) for r in range(count)]
-        zero = f.spread(0.0)
-
-        def step(j: Any, *sums: Value) -> list[Value]:
-            row = f.at(right, b.mul(j, right_rows))
-            vectors = [at.load(row) for at in places]
-            column = b.mul(j, over_columns)
-            found = []
-            for r in range(count):
-                x = f.spread(f.scalar(b.load(f.at(left[r], column))))
-                found += [x.times_plus(v, s) for v, s in zip(vectors, sums[r * len(places) :], strict=False)]
-            return found
-
-        start = [Value(f, b.select(adding, at.load(t).raw, zero.raw)) for t in target for at in places]
-        sums = f.loop(inner, 1, start, step)
-        for r in range(count):
-            for at, s in zip(places, sums[r * len(places) :], strict=False):
-                at.store(s, target[r])
-        return ()
-
-    def lines(first: Any, last: Any, count: int) -> None:
-        def some(i: Any) -> tuple[()]:
-            whole = b.mul(b.sdiv(columns, f.whole(wide * WIDTH)), f.whole(wide * WIDTH))
-            f.loop(
-                whole, wide * WIDTH, (),
-                lambda j: tile(i, count, [Lanes(f, b.add(j, f.whole(WIDTH * v)), None) for v in range(wide)]),
-            )  # fmt: skip
-            f.steps(whole, columns, WIDTH, (), lambda j: tile(i, count, [f.some(j, columns)]))
-            return ()
-
-        f.steps(first, last, count, (), some)
-
-    whole = b.mul(b.sdiv(rows, f.whole(tall)), f.whole(tall))
-    lines(f.whole(0), whole, tall)
-    lines(whole, rows, 1)
-    b.ret_void()
-
-    def call(*arguments: Any) -> None:
-        k.builder.call(function, [k.whole(x) if isinstance(x, int) else x for x in arguments])
-
-    return call
-
-
-def _turn(
-    k: Loops, x: Any, over_rows: Any, rows: Any, width: Any, out: Any, out_rows: Any, scale: Value
-) -> None:
-    """out = x^T * scale."""
-    b = k.builder
-
-    def row(j: Any) -> None:
-        source = k.at(x, b.mul(j, over_rows))
-
-        def one(w: Any) -> tuple[()]:
-            value = k.scalar(b.load(k.at(source, w))) * scale
-            b.store(value.raw, k.at(k.at(out, j), b.mul(w, out_rows)))
-            return ()
-
-        k.loop(width, 1, (), one)
-
-    k.rows(rows, row)
 
 
 def _padded(k: Loops, n: Any) -> Any:
@@ -170,7 +93,7 @@ def _forward(k: Loops) -> None:
     _, first, last, scratch, scale = k.arguments
     b = k.builder
     head = _Head(k, ("q", "k", "v", "out", "lse", "mask"))
-    product = _product(k)
+    product, turn = product_of(k), turn_of(k)
     padded = _padded(k, head.others)
     turned = scratch
     scores = k.at(scratch, b.mul(padded, head.width))
@@ -182,7 +105,7 @@ def _forward(k: Loops) -> None:
         (q, over_q), (key, over_k), (v, over_v), (out, over_out), (lse, _), (mask, over_mask) = (
             head.at(name, n) for name in ("q", "k", "v", "out", "lse", "mask")
         )
-        _turn(k, key, over_k, head.others, head.width, turned, padded, scale)
+        turn(key, over_k, head.others, head.width, turned, padded, scale.raw)
 
         def tile(i: Any, count: Any, keys: Any) -> None:
             product(
@@ -250,7 +173,7 @@ def _backward(k: Loops) -> None:
     b = k.builder
     names = ("g", "q", "k", "v", "out", "lse", "gq", "gk", "gv", "mask")
     head = _Head(k, names)
-    product = _product(k)
+    product, turn = product_of(k), turn_of(k)
     padded = _padded(k, head.others)
     size, piece = b.mul(padded, head.width), b.mul(padded, k.whole(TILE))
     turned_k, turned_v = scratch, k.at(scratch, size)
@@ -264,8 +187,8 @@ def _backward(k: Loops) -> None:
         (lse, over_lse), (gq, over_gq), (gk, over_gk), (gv, over_gv), (mask, over_mask) = (
             at_[x] for x in names[5:]
         )
-        _turn(k, key, over_k, head.others, head.width, turned_k, padded, scale)
-        _turn(k, v, over_v, head.others, head.width, turned_v, padded, scale)
+        turn(key, over_k, head.others, head.width, turned_k, padded, scale.raw)
+        turn(v, over_v, head.others, head.width, turned_v, padded, scale.raw)
 
         def clear(j: Any) -> None:
             for target, over in ((gk, over_gk), (gv, over_gv)):

@@ -14,6 +14,7 @@ from tidu.arrays.native_attention import ATTENTION
 from tidu.arrays.native_functions import exp, log, sigmoid
 from tidu.arrays.native_lines import LINES
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_product import PRODUCTS
 from tidu.arrays.native_recurrent import RECURRENT
 
 __all__ = ["KERNELS"]
@@ -265,5 +266,6 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "gelu_backward": ("pppn", _map(_gelu_backward)),
     **ATTENTION,
     **LINES,
+    **PRODUCTS,
     **RECURRENT,
 }

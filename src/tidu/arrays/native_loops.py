@@ -52,6 +52,7 @@ class Compiler:
         loops.wide = self.wide
         build(loops)
         builder.ret_void()
+        self._task(module, function, signature)
         parsed = self.binding.parse_assembly(str(module))
         parsed.verify()
         engine = self.binding.create_mcjit_compiler(parsed, self.machine)
@@ -59,7 +60,27 @@ class Compiler:
         self.engines.append(engine)
         c_types = {"p": ctypes.c_void_p, "n": ctypes.c_int64, "f": ctypes.c_float}
         prototype = ctypes.CFUNCTYPE(None, *[c_types[c] for c in signature])
-        return prototype(engine.get_function_address(name))
+        made: Any = prototype(engine.get_function_address(name))
+        made.task, made.signature = engine.get_function_address("task"), signature
+        return made
+
+    def _task(self, module: Any, function: Any, signature: str) -> None:
+        """The function of one row of a table of arguments, floats by their bits."""
+        ir, whole = self.ir, self.ir.IntType(64)
+        task = ir.Function(module, ir.FunctionType(ir.VoidType(), [whole.as_pointer(), whole]), "task")
+        b = ir.IRBuilder(task.append_basic_block("entry"))
+        table, index = task.args
+        start = b.mul(index, ir.Constant(whole, len(signature)))
+        arguments = []
+        for i, kind in enumerate(signature):
+            x = b.load(b.gep(table, [b.add(start, ir.Constant(whole, i))]))
+            if kind == "p":
+                x = b.inttoptr(x, ir.FloatType().as_pointer())
+            elif kind == "f":
+                x = b.bitcast(b.trunc(x, ir.IntType(32)), ir.FloatType())
+            arguments.append(x)
+        b.call(function, arguments)
+        b.ret_void()
 
 
 class Value:
