@@ -12,7 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.modes import no_grad
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..dtypes import from_numpy
+from ..dtypes import can_cast, dtype, from_numpy, promote_types
 from ..shapes import broadcast_shapes
 from ._loss import (
     MEAN,
@@ -53,6 +53,13 @@ def _pair(fn: str, input: Value, target: Value) -> tuple[Value, Value]:
     )
     a, b = broadcast_tensors(input, target)
     return a if a.shape != input.shape else input, b if b.shape != target.shape else target
+
+
+def _check_kept(found: dtype, kept: dtype) -> None:
+    if not can_cast(found, kept):
+        raise RuntimeError(
+            f"result type {found.legacy} can't be cast to the desired output type {kept.legacy}"
+        )
 
 
 def _check_weight(input: Value, weight: Value, reduction: str) -> None:
@@ -161,6 +168,9 @@ def huber_loss(
     input, target = _pair("huber_loss", input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if input.dtype is not target.dtype:  # computed in one, kept in the input's
+        _check_kept(promote_types(input.dtype, target.dtype), input.dtype)
+        target = target.to(input.dtype)
     if weight is None:
         return _huber(input, target, code(reduction), delta)
     _check_weight(input, weight, reduction)
@@ -256,6 +266,9 @@ def _logits_forward(input: Any, target: Any, weight: Any, pos_weight: Any, reduc
     dt = input.dtype
     if dt.kind not in "fV":
         refusal("bic", "log_sigmoid_cpu")("", from_numpy(dt))
+    if target.dtype != dt:  # the loss is kept in the target's
+        _check_kept(promote_types(from_numpy(dt), from_numpy(target.dtype)), from_numpy(target.dtype))
+        dt = target.dtype
     x = input.astype(np.float32) if dt.itemsize == 2 else input
     y = target.astype(x.dtype, copy=False)
     if pos_weight is None:

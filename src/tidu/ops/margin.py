@@ -10,6 +10,7 @@ import numpy as np
 from ..core.broadcast import cast
 from ..core.op import Op
 from ..core.tensor import tensor_of
+from ..dtypes import can_cast, float32
 from ..shapes import broadcast_shapes
 from ._loss import (
     MEAN,
@@ -43,7 +44,8 @@ Flag = bool | None
 def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduction: int = MEAN) -> Value:
     """input where target is 1, max(0, margin - input) where it is -1. Source: torch.hinge_embedding_loss."""
     hinge = clamp_min(_number(input, margin) - input, 0)
-    return reduced(where(target != 1, hinge, 0.0) + where(target != -1, input, 0.0), reduction)
+    zero = _number(input, 0)
+    return reduced(where(target != 1, hinge, zero) + where(target != -1, input, zero), reduction)
 
 
 def _number(like: Value, value: float) -> Value:
@@ -67,7 +69,7 @@ def margin_ranking_loss(
 ) -> Value:
     """max(0, -target * (input1 - input2) + margin). Source: torch.margin_ranking_loss."""
     apart = input1 - input2
-    return reduced(clamp_min(add_number(-target * apart, margin), 0), reduction)
+    return reduced(clamp_min(add_number(-target * apart, float(margin)), 0), reduction)
 
 
 def f_margin_ranking_loss(
@@ -196,10 +198,11 @@ def soft_margin_loss(
     how = code(legacy(size_average, reduce, reduction))
     not_differentiable("soft_margin_loss", "target", target)
     broadcast_shapes(tuple(input.shape), tuple(target.shape))
-    if input.dtype.category < 2:
-        if input.dtype.name == "bool":
-            return -target
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}")
+    for found in ((-target).dtype, float32):
+        if not can_cast(found, input.dtype):
+            raise RuntimeError(
+                f"result type {found.legacy} can't be cast to the desired output type {input.dtype.legacy}"
+            )
     return _soft_margin(input, cast(target, input.dtype.np), how)
 
 
