@@ -180,6 +180,42 @@ def each(fn: Any, shape: Sequence[int], outs: Sequence[Any], *arrays: Any) -> No
                 o[i] = r
 
 
+def is_small(a: Any) -> bool:
+    """Whether `small_lu` is for these matrices."""
+    return a.dtype.kind == "f" and a.shape[-2] == a.shape[-1] <= 16 and a.size > 0
+
+
+def small_lu(a: Any) -> tuple[Any, Any, Any]:
+    """LU packed in one matrix, pivots (from 1) and LAPACK's codes of small real square matrices, column by column.
+
+    Multiples and roundings are those of Intel's library, PyTorch's: a column is multiplied by the pivot's reciprocal,
+    and the last one of a matrix of up to four rows divided by it, so that determinants of integers come out as there.
+    """
+    n = a.shape[-1]
+    lu = np.array(a, order="C").reshape(-1, n, n)
+    rows = np.arange(len(lu))
+    pivots, info = np.empty((len(lu), n), INT32), np.zeros(len(lu), INT32)
+    with np.errstate(all="ignore"):
+        for k in range(n):
+            p = np.abs(lu[:, k:, k]).argmax(1) + k
+            pivots[:, k] = p + 1
+            lu[rows, k], lu[rows, p] = lu[rows, p], lu[rows, k]
+            top, column = lu[:, k, k, None], lu[:, k + 1 :, k]
+            info[(top[:, 0] == 0) & (info == 0)] = k + 1
+            if k < n - 1:
+                multiple = column / top if n <= 4 and k == n - 2 else column * (1 / top)
+                column[...] = np.where(top == 0, column, multiple)
+                lu[:, k + 1 :, k + 1 :] -= column[:, :, None] * lu[:, k, None, k + 1 :]
+    return lu.reshape(a.shape), pivots.reshape(a.shape[:-1]), info.reshape(a.shape[:-2])
+
+
+def small_det(a: Any) -> tuple[Any, Any]:
+    """The diagonal of U, and the sign of the permutation, from the transposed matrix where that lies as it is."""
+    lu, pivots, _ = small_lu(a.mT if a.flags.c_contiguous else a)
+    odd = (pivots != np.arange(1, a.shape[-1] + 1)).sum(-1) & 1
+    return np.diagonal(lu, axis1=-2, axis2=-1), (1 - 2 * odd).astype(a.dtype)
+
+
 _LONG = 250.0  # microseconds, from which threads are worth waking
 
 

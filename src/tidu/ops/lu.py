@@ -23,9 +23,11 @@ from ._linalg import (
     columns,
     each,
     into_pair,
+    is_small,
     lapack,
     like,
     raise_for,
+    small_lu,
     trailing,
 )
 from .decompositions import join
@@ -48,6 +50,9 @@ with_info_result = return_type("_lu_with_info", "LU", "pivots", "info")
 def factorize(a: Any) -> tuple[Any, Any, Any]:
     """LU packed in one matrix, LAPACK's pivots (from 1), and its codes."""
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
+    if is_small(a):
+        lu, pivots, info = small_lu(a)
+        return columns(lu), pivots, info
     k = min(m, n)
     lu = np.array(a.mT, order="C")  # by columns: each is factorized where it lies
     pivots, info = np.zeros((*lead, k), INT32), np.zeros(lead, INT32)

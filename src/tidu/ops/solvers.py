@@ -30,12 +30,14 @@ from ._linalg import (
     into,
     into_pair,
     is_complex,
+    is_small,
     lapack,
     like,
     numbers,
     over_batch,
     raise_for,
     real,
+    small_det,
     times_columns,
     trailing,
 )
@@ -256,6 +258,9 @@ def _det_forward(A: Any) -> Any:
     check_square(A, "linalg.det")
     check_floating(A, "linalg.det", low=True)
     check_kernel(A, "lu_cpu")
+    if is_small(A):
+        diagonal, sign = small_det(A)
+        return np.asarray(np.multiply.reduce(diagonal, -1) * sign)
     with few_threads(A):
         return np.asarray(np.linalg.det(A))
 
@@ -305,6 +310,9 @@ def _slogdet_forward(A: Any, api: str) -> Any:
     check_square(A, api)
     check_floating(A, api)
     with np.errstate(all="ignore"), few_threads(A):
+        if is_small(A):
+            diagonal, sign = small_det(A)
+            return np.asarray(sign * np.sign(diagonal).prod(-1)), np.asarray(np.log(np.abs(diagonal)).sum(-1))
         sign, log = np.linalg.slogdet(A)
     return np.asarray(sign), np.asarray(log)
 
