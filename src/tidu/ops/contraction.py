@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 from ..core.inplace import resize, write_out
@@ -41,8 +43,7 @@ def einsum(*args: Any) -> Any:
         equation, operands = args[0], list(args[1:])
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = list(operands[0])
-    inputs, output = _parse(equation, operands)
-    return _contract(inputs, output, operands)
+    return _contract(*_parse(equation, tuple([x.ndim for x in operands])), operands)
 
 
 def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -66,8 +67,16 @@ def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     return equation, operands
 
 
-def _parse(equation: str, operands: list[Any]) -> tuple[list[list[str]], list[str]]:
-    """The labels of each operand's dimensions and of the output's; dimensions of `...` are labelled "0", "1", ..."""
+Labels = list[str]
+
+
+@functools.lru_cache(256)
+def _parse(equation: str, operands: tuple[int, ...]) -> tuple[list[Labels], int, Labels, dict[str, int]]:
+    """From the operands' numbers of dimensions, the labels of each operand's dimensions, the length of the output's,
+    all labels in the order of the output, and the last operand that has each of those summed over.
+
+    Dimensions of `...` are labelled "0", "1", ...
+    """
     left, arrow, right = equation.replace(" ", "").partition("->")
     words = left.split(",")
     if len(words) > len(operands):
@@ -76,27 +85,27 @@ def _parse(equation: str, operands: list[Any]) -> tuple[list[list[str]], list[st
         raise RuntimeError("einsum(): more operands were provided than specified in the equation")
     inputs: list[list[str]] = []
     widest = 0
-    for i, (word, x) in enumerate(zip(words, operands, strict=True)):
+    for i, (word, ndim) in enumerate(zip(words, operands, strict=True)):
         labels = _labels(word, f"for operand {i}")
         named = len([c for c in labels if c != "..."])
-        free = x.ndim - named
+        free = ndim - named
         if "..." in labels:
             if free < 0:
                 raise RuntimeError(
                     f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions "
-                    f"({x.ndim}) for operand {i}"
+                    f"({ndim}) for operand {i}"
                 )
             widest = max(widest, free)
         elif free:
             more = "does not match" if free > 0 else "does not match"
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({named}) {more} the number of dimensions "
-                f"({x.ndim}) for operand {i} and no ellipsis was given"
+                f"({ndim}) for operand {i} and no ellipsis was given"
             )
         inputs.append(labels)
-    for labels, x in zip(inputs, operands, strict=True):
+    for labels, ndim in zip(inputs, operands, strict=True):
         if "..." in labels:
-            free = x.ndim - (len(labels) - 1)
+            free = ndim - (len(labels) - 1)
             at = labels.index("...")
             labels[at : at + 1] = [str(k) for k in range(widest - free, widest)]
     if arrow:
@@ -115,7 +124,9 @@ def _parse(equation: str, operands: list[Any]) -> tuple[list[list[str]], list[st
         every = [c for labels in inputs for c in labels]
         once = sorted({c for c in every if c.isalpha() and every.count(c) == 1})
         output = [str(k) for k in range(widest)] + once
-    return inputs, output
+    order = output + [c for c in dict.fromkeys(c for labels in inputs for c in labels) if c not in output]
+    last = {c: max(k for k, labels in enumerate(inputs) if c in labels) for c in order[len(output) :]}
+    return inputs, len(output), order, last
 
 
 def _labels(word: str, where: str) -> list[str]:
@@ -137,7 +148,9 @@ def _labels(word: str, where: str) -> list[str]:
     return out
 
 
-def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -> Any:
+def _contract(
+    inputs: list[Labels], n_out: int, order: Labels, last: dict[str, int], operands: list[Any]
+) -> Any:
     sizes: dict[str, int] = {}
     for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
         here: dict[str, int] = {}
@@ -154,10 +167,7 @@ def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -
                 )
             if c not in sizes or n != 1:
                 sizes[c] = n
-    order = output + [c for c in dict.fromkeys(c for labels in inputs for c in labels) if c not in output]
     full = [_align(x, labels, order) for labels, x in zip(inputs, operands, strict=True)]
-    n_out = len(output)
-    last = {c: max(k for k, labels in enumerate(inputs) if c in labels) for c in order[n_out:]}
     result = full[0]
     if len(full) == 1:
         return result.sum(list(range(n_out, len(order)))) if len(order) > n_out else result
@@ -173,7 +183,7 @@ def _contract(inputs: list[list[str]], output: list[str], operands: list[Any]) -
 def _align(x: Any, labels: list[str], order: list[str]) -> Any:
     """An operand with one dimension a label, in the common order, of size one where it lacks the label."""
     labels = list(labels)
-    for c in dict.fromkeys(labels):
+    for c in dict.fromkeys(labels) if len(set(labels)) < len(labels) else ():
         while labels.count(c) > 1:
             a = labels.index(c)
             b = labels.index(c, a + 1)
@@ -197,8 +207,9 @@ def _pair(x: Any, y: Any, summed: list[int]) -> Any:
         return x * y
     n = x.ndim
     both, left, right, inner = [], [], [], []
+    sizes_x, sizes_y = tuple(x.shape), tuple(y.shape)
     for d in range(n):
-        a, b = x.shape[d] != 1, y.shape[d] != 1
+        a, b = sizes_x[d] != 1, sizes_y[d] != 1
         if d in summed:
             if a and b:
                 inner.append(d)
@@ -214,18 +225,17 @@ def _pair(x: Any, y: Any, summed: list[int]) -> Any:
             right.append(d)
     rest = [d for d in summed if d not in inner]
 
-    def size(t: Any, dims: list[int]) -> int:
-        k = 1
-        for d in dims:
-            k *= t.shape[d]
-        return k
+    def size(sizes: tuple[int, ...], dims: list[int]) -> int:
+        return math.prod([sizes[d] for d in dims])
 
-    shape = [x.shape[d] if x.shape[d] != 1 else y.shape[d] for d in both + left] + [y.shape[d] for d in right]
+    shape = [*[sizes_x[d] for d in both + left], *[sizes_y[d] for d in right]]
     p = reshape(
-        permute(x, (*both, *left, *inner, *right, *rest)), (size(x, both), size(x, left), size(x, inner))
+        permute(x, (*both, *left, *inner, *right, *rest)),
+        (size(sizes_x, both), size(sizes_x, left), size(sizes_x, inner)),
     )
     q = reshape(
-        permute(y, (*both, *inner, *right, *left, *rest)), (size(y, both), size(y, inner), size(y, right))
+        permute(y, (*both, *inner, *right, *left, *rest)),
+        (size(sizes_y, both), size(sizes_y, inner), size(sizes_y, right)),
     )
     r = reshape(bmm(p, q), (*shape, *[1] * len(summed)))
     place = both + left + right + inner + rest

@@ -206,7 +206,7 @@ def f_batch_norm(
     **Raises** ValueError for a batch of one value a channel when training. Source: torch.nn.functional.batch_norm.
     """
     if training:
-        _more_than_one(tuple(input.size()))
+        _more_than_one(input.size())
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0.0:
@@ -216,7 +216,8 @@ def f_batch_norm(
 
 def _more_than_one(size: Any) -> None:
     """Raise where a channel has one value only."""
-    if math.prod(size[:1]) * math.prod(size[2:]) == 1:
+    plain = tuple(size)
+    if math.prod(plain[:1]) * math.prod(plain[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
 
 

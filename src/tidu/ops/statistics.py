@@ -15,7 +15,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._linalg import check_norm_dtype
-from ._reduce import Ints, check_dims, expand_back, into, is_low, packed, where
+from ._reduce import Ints, check_dims, expand_back, into, is_low, packed, restore, where
 from .extremes import into_pair, picked
 from .reduction import sum
 from .scan import cumsum
@@ -284,6 +284,9 @@ def _norm_cotangent(
 ) -> Any:
     if ord == 0:
         return None
+    if ord == 2 and g.__class__ is np.ndarray and input.__class__ is np.ndarray:
+        ratio = np.where(out == 0, out.dtype.type(0), g / out)
+        return input * restore(ratio, input_shape, dim, keepdim)
     return expand_back(g, input_shape, dim, keepdim) * _norm_partial(input, out, ord, dim, keepdim)
 
 
