@@ -31,9 +31,23 @@ LAYOUTS = [False]  # whether there ever was a sparse tensor, so that gradients m
 
 class _Running(threading.local):
     run: Any = None
+    callbacks: Sequence[tuple[Run, Any]] = ()
 
 
 _running = _Running()
+
+
+def queue_callback(fn: Any) -> None:
+    """Call `fn()` when the backward pass at work in this thread has come to its end."""
+    if _running.run is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    _running.callbacks = [*_running.callbacks, (_running.run, fn)]
+
+
+def call_back(run: Run) -> None:
+    while mine := [pair for pair in _running.callbacks if pair[0] is run]:
+        _running.callbacks = [pair for pair in _running.callbacks if pair is not mine[0]]
+        mine[0][1]()
 
 
 def current() -> Any:
@@ -102,6 +116,8 @@ class Run:
         outer, _running.run = _running.run, self
         try:
             self.walk(order)
+            if _running.callbacks:
+                call_back(self)
         finally:
             _running.run = outer
             set_record(was)
