@@ -62,7 +62,7 @@ def _at_least(norm: Value, eps: float) -> Value:
     """The norm, raised to `eps` in place, unrecorded: its gradient passes as if it had not been."""
     norm = norm.clone()
     if norm.__class__ is Tensor:  # nobody has seen it
-        np.maximum(norm._a, eps, norm._a, casting="unsafe")
+        np.maximum(norm._a, eps, out=norm._a, casting="unsafe")
         return norm
     with no_grad():
         norm.clamp_min_(eps)
