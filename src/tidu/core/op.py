@@ -385,9 +385,11 @@ class Op:
             if flat[0]._a.dtype.kind in REAL_OR_COMPLEX:
                 flat[0]._node = node
         else:
-            node.avals = [(o._a.shape, o._a.dtype) for o in flat]
+            node.avals = avals = []
             for k, o in enumerate(flat):
-                if k not in self.nondiff and o._a.dtype.kind in REAL_OR_COMPLEX:
+                a = o._a
+                avals.append((a.shape, a.dtype))
+                if k not in self.nondiff and a.dtype.kind in REAL_OR_COMPLEX:
                     o._node = OutputEdge(node, k)
         if state.record is not True:
             recorded(node, flat)
