@@ -55,7 +55,8 @@ def __getattr__(name: str) -> Any:
     lazy = {
         "anomaly_mode": "", "forward_ad": "", "functional": "", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
         "graph": "", "profiler": "", "variable": "", "grad_mode": "", "NestedIOFunction": "function",
-        "enforce_grad_layout_policy": "grad_mode",
+        "enforce_grad_layout_policy": "grad_mode", "_force_original_view_tracking": "grad_mode",
+        "_unsafe_preserve_version_counter": "grad_mode",
     }  # fmt: skip
     if name in lazy:
         from importlib import import_module

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from .. import dtypes
+from ..core.engine import queue_callback
 from ..core.tensor import Tensor, tensor_of, type_name
 
 __all__ = ["Variable"]
@@ -26,6 +28,7 @@ class Variable(metaclass=_VariableMeta):
     """
 
     __module__ = "torch.autograd.variable"
+    _execution_engine = types.SimpleNamespace(queue_callback=queue_callback)
 
     def __new__(
         cls, data: Any = None, requires_grad: bool | None = False, volatile: bool | None = None

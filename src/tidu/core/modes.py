@@ -101,6 +101,15 @@ class _Mode:
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(fn):
+            import warnings
+
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+                "`__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
             fn.__init__ = self(fn.__init__)  # type: ignore[method-assign]
             return fn
         if inspect.isgeneratorfunction(fn):
