@@ -68,6 +68,11 @@ UNTIMED = frozenset(
     "untyped_storage is_grad_enabled is_inference_mode_enabled".split()
 )
 
+FACTORIES = frozenset(
+    "arange as_tensor empty empty_like eye full full_like linspace logspace new_empty new_full new_ones new_tensor "
+    "new_zeros ones ones_like rand rand_like randint randint_like randn randn_like randperm scalar_tensor tensor zeros "
+    "zeros_like".split()
+)
 _seen: dict[Any, Face] = {}
 _watchers = 0
 _lock = RLock()
@@ -92,6 +97,7 @@ class Face:
         self.spelled_out = (
             functional and name not in IN_C
         ) or name in SPELLED  # optional arguments are shown by name
+        self.factory = name in FACTORIES
         self.code, self.kwdefaults = fn.__code__, fn.__kwdefaults__
         self.plain = twin(fn)
         self.wraps = "__wrapped__" not in fn.__dict__
@@ -120,6 +126,8 @@ class Face:
             self.getter and _inside()
         ):
             return self.ask(modes, relevant, args, kw)
+        if state.function_modes and self.factory and hasattr(mode := state.function_modes[-1], "made"):
+            return mode.made(self.shown.__name__, self.plain, args, kw)
         if state.timer is not None and self.event is not None:
             with state.timer(self.event, args):
                 return self.plain(*args, **kw)

@@ -67,7 +67,9 @@ def subclasses(torch: Any) -> None:
 
     p = P([1.0, 2.0])
     print(p, type(p * 2).__name__, type(torch.ones(2) * p).__name__, type(p.split(1)[0]).__name__)
-    print(type(p.max(0).values).__name__, type(p.to(torch.float64)).__name__, type(P([1.0]) + R([1.0])).__name__)
+    print(
+        type(p.max(0).values).__name__, type(p.to(torch.float64)).__name__, type(P([1.0]) + R([1.0])).__name__
+    )
     attempt(torch.add, p, Q([1.0, 1.0]))
     with torch._C.DisableTorchFunctionSubclass():
         print(type(p * 2).__name__)
@@ -163,7 +165,11 @@ def selective_checkpoints(torch: Any) -> None:
     def f(a: Any) -> Any:
         return torch.sigmoid(a @ a).sin()
 
-    for keep in (policy, [torch.ops.aten.mm.default], [torch.ops.aten.sigmoid.default, torch.ops.aten.mm.default]):
+    for keep in (
+        policy,
+        [torch.ops.aten.mm.default],
+        [torch.ops.aten.sigmoid.default, torch.ops.aten.mm.default],
+    ):
         x.grad = None
         y = module.checkpoint(f, x, use_reentrant=False, context_fn=functools.partial(make, keep))
         y.sum().backward()
@@ -191,3 +197,103 @@ def autocast_first_used_in_a_mode(torch: Any) -> None:
             print(kinds())
         print(kinds())
     print(kinds())
+
+
+def modes_that_see_all_ops(torch: Any) -> None:
+    base = import_module(torch.__name__ + ".utils._python_dispatch").TorchDispatchMode
+    nn = torch.nn.functional
+
+    class Log(base):  # type: ignore[misc]
+        def __init__(self, name: str = "") -> None:
+            super().__init__()
+            self.name = name
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            print(self.name, func, len(args))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.tensor([[0.5, 2.0], [3.0, -1.0]])
+    with Log():
+        (
+            torch.ones(2),
+            torch.zeros(2, 3),
+            torch.randn(2),
+            torch.arange(3),
+            torch.arange(1, 3),
+            torch.full((2,), 1.0),
+        )
+        torch.empty(2), torch.eye(2), torch.linspace(0, 1, 3), torch.randint(0, 3, (2,)), torch.randperm(3)
+        torch.tensor([1.0]), torch.zeros_like(x), torch.empty_like(x), x.new_ones(2)
+        x + 1, 1 - x, 2 / x, x**2, x @ x, x > 0, -x, ~(x > 0), x % 2
+        x.clone().add_(1), x.clone().clamp_(0, 1), x.clone().zero_(), x.clone().fill_(1.0)
+        x.sum(), x.sum(0), x.mean(1), x.max(0), x.argmax(), x.cumsum(0)
+        (
+            x.view(4),
+            x.t(),
+            x[0],
+            x[:, 0],
+            x[None],
+            torch.cat([x, x]),
+            torch.stack([x, x]),
+            x.expand(3, 2, 2),
+            x.split(1),
+        )
+        nn.relu(x), nn.gelu(x), torch.sigmoid(x), nn.softplus(x), nn.conv2d(x[None, None], x[None, None])
+        nn.max_pool2d(x[None], 2), torch.where(x > 0, x, x), x.to(torch.float64), x.detach()
+        torch.einsum("ij,jk->ik", x, x), torch.matmul(x[None], x[None])
+    with Log("outer"), Log("inner"):
+        torch.ones(2).mul_(3).sin()
+
+    class Tripled(base):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.ops.aten.sin.default:
+                return torch.ops.aten.cos.default(*args)
+            out = func(*args, **(kwargs or {}))
+            return out * 3 if func is torch.ops.aten.mm.default else out
+
+    class Counted(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: dict[str, int] = {}
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.seen[str(func)] = self.seen.get(str(func), 0) + 1
+            return func(*args, **(kwargs or {}))
+
+    w = torch.ones(2, 2, requires_grad=True)
+    with Tripled():
+        (x @ w).sum().backward()
+        print(torch.zeros(2).sin())
+    print(w.grad)
+    kept = w.grad
+    w.register_hook(lambda g: print("hook", g.requires_grad))
+    with Counted() as counted:
+        (x @ w).relu().sum().backward()
+    print(
+        w.grad is kept,
+        kept,
+        [counted.seen.get(f"aten.{n}") for n in ("mm.default", "threshold_backward.default")],
+    )
+    with Counted():
+        (g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
+        print(g.requires_grad, torch.autograd.grad(g.sum(), w))
+    with Counted():
+        v = x[0]
+        w2 = x.clone().requires_grad_()
+        v.add_(1)
+        (
+            torch.exp(x, out=torch.empty(2, 2)),
+            x.max(),
+            torch.linalg.inv(x),
+            nn.elu(x),
+            nn.dropout(x),
+            x.normal_(),
+        )
+        (
+            nn.batch_norm(x, None, None, training=True),
+            nn.layer_norm(x, (2,)),
+            nn.cross_entropy(x, torch.tensor([0, 1])),
+        )
+        x[0], x[x > 0]
+        x[0], x[1] = 1.0, x[0]
+        torch.optim.SGD([w2], lr=0.1).step()

@@ -104,6 +104,13 @@ class FunctionNode(Node, FunctionCtx):
             return tuple(self.to_save or ())
         return tuple(None if s is None else s.unpack(self) for s in self._saved)
 
+    def __getattr__(self, name: str) -> Any:
+        if (
+            name == "saved_tensors"
+        ):  # a hook's own AttributeError, which Python takes for the lack of the name
+            return FunctionNode.saved_tensors.fget(self)  # type: ignore[attr-defined]
+        return super().__getattr__(name)
+
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         import warnings

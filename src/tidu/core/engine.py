@@ -60,7 +60,7 @@ class Run:
 
     __slots__ = (
         "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "order", "owned",
-        "pending", "raw", "reached", "targets", "watched", "ways",
+        "pending", "raw", "reached", "shown", "targets", "watched", "ways",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +73,9 @@ class Run:
     ) -> None:
         self.keep = keep
         self.create_graph = create_graph
-        self.raw = not create_graph if raw is None else raw
+        # Where a mode sees ops, rules run on tensors; what comes of them is for arrays as ever.
+        self.shown = raw is None and not create_graph and bool(state.function_modes) and bool(dispatching())
+        self.raw = not (create_graph or self.shown) if raw is None else raw
         self.reached: set[Any] | None = None
         self.grads: dict[
             Any, Any
@@ -110,7 +112,7 @@ class Run:
         overriding = state.torch_function, state.function_modes, state.face_modes
         state.torch_function, state.function_modes, state.face_modes = (
             False,
-            (),
+            dispatching() if self.shown or self.create_graph else (),
             (),
         )  # subclasses are plain tensors here
         outer, _running.run = _running.run, self
@@ -277,13 +279,18 @@ class Run:
             return
         if leaf._extra is None:
             if self.accumulate:
-                accumulate(leaf, grads, self.raw)
+                self.accumulated(leaf)
             else:
                 self.captured[leaf] = grads.pop(leaf)
             return
         from .hooked import finish_hooked_leaf
 
         finish_hooked_leaf(self, leaf)
+
+    def accumulated(self, leaf: Tensor) -> None:
+        if self.shown:
+            self.grads[leaf] = raw(self.grads[leaf])
+        accumulate(leaf, self.grads, self.raw or self.shown)
 
     def before(self, node: Node, g: Any) -> Any:
         """Hooks on the incoming cotangents, and their capture for who asked for them."""
@@ -295,6 +302,11 @@ class Run:
         from .hooked import after
 
         return after(self, node, g, cots)
+
+
+def dispatching() -> tuple[Any, ...]:
+    """The modes at work that see ops."""
+    return tuple([m for m in state.function_modes if hasattr(m, "dispatch")])
 
 
 def _leads(edge: Any, targets: set[Any], ways: dict[Node, Any]) -> bool | None:

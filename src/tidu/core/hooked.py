@@ -112,8 +112,6 @@ def after(run: Any, node: Node, g: Any, cots: Any) -> Any:
 
 def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
     """All cotangents of a leaf with hooks have come: tensor hooks, prehooks, accumulation, and what follows it."""
-    from .engine import accumulate
-
     extra: Any = leaf._extra
     node = extra.accumulate() if extra.accumulate is not None else None
     hooks = None if node is None else node._hooks
@@ -131,7 +129,7 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
     if not run.accumulate:
         run.captured[leaf] = run.grads.pop(leaf)
         return
-    accumulate(leaf, run.grads, run.raw)
+    run.accumulated(leaf)
     for fn in list((extra.post_hooks or {}).values()):
         got = fn(leaf)
         if isinstance(got, Tensor):

@@ -11,6 +11,7 @@ A class whose `__torch_function__` is `_disabled_torch_function_impl` (Parameter
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ def convert(result: Any, cls: Any) -> Any:
     if cls is Tensor:
         return result
     if isinstance(result, Tensor):
-        return result if isinstance(result, cls) else result.as_subclass(cls)  # type: ignore[attr-defined]
+        return result if isinstance(result, cls) else result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
         made = [convert(r, cls) for r in result]
         return type(result)(*made) if hasattr(result, "_fields") else type(result)(made)
@@ -110,7 +111,7 @@ def _init_subclass(cls: Any, **kw: Any) -> None:
 
 Tensor.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment]
 _default_impl.__qualname__ = "Tensor.__torch_function__"
-Tensor.__torch_function__ = classmethod(_default_impl)  # type: ignore[attr-defined]
+Tensor.__torch_function__ = classmethod(_default_impl)
 
 
 def _make_wrapper_subclass(cls: Any, *args: Any, **kw: Any) -> Any:
@@ -121,7 +122,7 @@ def _make_wrapper_subclass(cls: Any, *args: Any, **kw: Any) -> Any:
     )
 
 
-Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
 # ------------------------------------------------------------------ public functions
@@ -165,7 +166,11 @@ _open = {name: Tensor.__dict__[name] for name in _hidden}
 
 def _get_in_mode(t: Any) -> Any:
     if state.function_modes and state.torch_function_modes:
-        raise AttributeError("a function mode sees this call", name="_a", obj=t)
+        frame: Any = sys._getframe(1)
+        while frame.f_code.co_name[0] == "<":  # a list being made
+            frame = frame.f_back
+        if "AttributeError" in frame.f_code.co_names or "_a" in frame.f_code.co_consts:  # who has another way
+            raise AttributeError("a function mode sees this call", name="_a", obj=t)
     return _slot.__get__(t)
 
 
@@ -251,7 +256,7 @@ def call_overridden(
         )
     word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
     if word == "__get__":
-        attribute = func.__self__  # type: ignore[attr-defined]
+        attribute = func.__self__
         named = [n for n, v in (*vars(Tensor).items(), *_hidden.items()) if v is attribute]
         word = f"torch.Tensor.{named[0]}.__get__"
     lines = "".join(f"\n  - tensor subclass {t!r}" for t in types)
@@ -289,6 +294,13 @@ def wants_override(values: Iterable[Any]) -> bool:
     if state.function_modes and state.torch_function_modes:
         return True
     return state.torch_function and any(v.__class__ is not Tensor and overrides(v.__class__) for v in values)
+
+
+def wants_public(values: Iterable[Any]) -> bool:
+    """The same of a public function, which a mode that sees ops does not see."""
+    if state.function_modes and hasattr(state.function_modes[-1], "dispatch"):
+        return any(v.__class__ is not Tensor and overrides(v.__class__) for v in values)
+    return wants_override(values)
 
 
 def _public(op: Any) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.modes import state
 from ..core.parameters import parameters_of
-from ..core.subclass import call_overridden, wants_override
+from ..core.subclass import call_overridden, wants_public
 from ..core.tensor import Tensor
 from ..naming import placed
 from ._arguments import Parameter, parsed, problem, wrong
@@ -157,7 +157,7 @@ def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
             kw = {renamed.get(k, k): v for k, v in kw.items()}
         if any(v.__class__ is not Tensor and isinstance(v, Tensor) for v in args) or state.function_modes:
             seen = [v for v in (*args, *kw.values()) if isinstance(v, Tensor)]
-            if wants_override(seen):
+            if wants_public(seen):
                 return call_overridden(call, seen, args, given)
         try:
             return fn(*args, **kw)
@@ -207,7 +207,7 @@ elu celu: {}(T input, N alpha)
 leaky_relu: {}(T input, N negative_slope)
 threshold: {}(T input, N threshold, N value)
 glu: input.dim; {}(T input, i dim)
-softmax log_softmax: input.{}; {}(i dim)
+softmax log_softmax: input.{}; {}(j dim)
 normalize: input.norm
 pad: {}(T input, L pad, s mode, F value)
 affine_grid: theta.is_floating_point
@@ -215,7 +215,7 @@ adaptive_max_pool2d adaptive_avg_pool2d: input.size
 dropout1d dropout2d dropout3d: input.dim
 """
 _KINDS = {
-    "T": "Tensor", "t": "Tensor", "i": "int", "f": "float", "F": "float", "b": "bool", "N": "Number", "s": "str",
+    "T": "Tensor", "t": "Tensor", "i": "int", "j": "int", "f": "float", "F": "float", "b": "bool", "N": "Number", "s": "str",
     "I": "tuple of ints", "J": "tuple of ints", "L": "tuple of ints", "o": "object",
 }  # fmt: skip
 
@@ -234,7 +234,7 @@ def _look(step: str, given: dict[str, Any]) -> Exception | None:
     form, values = [], []
     for letter, _, name in (p.partition(" ") for p in rest.split(", ")):
         shown = "train" if called == "dropout" and name == "training" else name
-        form.append(Parameter(_KINDS[letter], shown, True, False, letter in "tFJo", letter != "L"))
+        form.append(Parameter(_KINDS[letter], shown, True, False, letter in "tFJjo", letter != "L"))
         values.append(given[name])
     text = problem(called, form, tuple(values), {})
     return TypeError(text) if text else None
