@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 
 from .core.tensor import tensor_of
-from .ops.coo import INVARIANTS, Sparse, old_constructor, product, smm, sparse_coo_tensor, summed, underivable
+from .ops._coo_rules import addmm as _addmm
+from .ops._coo_rules import product, summed
+from .ops._coo_rules import softmax as softmax_of
+from .ops.coo import INVARIANTS, Sparse, old_constructor, smm, sparse_coo_tensor, underivable
 from .ops.coo import _coo as by_coordinates
 from .ops.coo import _masked as masked_by
-from .ops.coo import addmm as _addmm
-from .ops.coo import softmax as softmax_of
 from .ops.matmul import addmm as _dense_addmm
 from .ops.matmul import mm as _dense_mm
 from .unbuilt import unbuilt, unbuilt_names
 
 _UNBUILT = "spsolve"
 __all__ = [
-    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum",
-    *_UNBUILT.split(),
+    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax",
+    "spdiags", "sum", *_UNBUILT.split(),
 ]  # fmt: skip
 
 
