@@ -12,6 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
 from ..shapes import broadcast_shapes, normalize_dim
+from ._hot import hot
 from ._linalg import (
     H,
     check_floating,
@@ -157,7 +158,7 @@ def _trace_adjoint(g: Any, input_shape: Any) -> Any:
     return like(np.eye(*input_shape), g) * g.reshape((1, 1))
 
 
-trace = Op("trace", _trace_forward, vjp={"input": _trace_adjoint}, jvp="linear", out_arg=False).call
+trace = hot(Op("trace", _trace_forward, vjp={"input": _trace_adjoint}, jvp="linear", out_arg=False).call)
 
 
 @rule("trace")

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import rows
+from ..arrays.pool import quiet
 from ..arrays.reduce import sum_all, sum_axes
 from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
@@ -16,6 +17,7 @@ from ..core.tensor import Tensor
 from ..core.viewing import shaped_op
 from ..shapes import normalize_dims, numel
 from ._arguments import quick
+from ._hot import hot
 from ._reduce import (
     check_dims,
     divisor,
@@ -142,7 +144,7 @@ def _mean_all_forward(input: Any) -> Any:
 def _mean_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
     dt = input.dtype
     wide = input.astype(np.float32) if is_low(dt) else input
-    with np.errstate(all="ignore"):
+    with quiet():
         r = np.asarray(low_sum(wide, dim, keepdim) / wide.dtype.type(divisor(input.shape, dim)))
     return r.astype(dt, copy=False)
 
@@ -247,7 +249,7 @@ def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any
     dt = input.dtype
     x = input.astype(np.float32) if is_low(dt) else input
     n = divisor(input.shape, dim)
-    with np.errstate(all="ignore"):
+    with quiet():
         m = np.add.reduce(x, dim, None, None, True) / x.dtype.type(n)
         d = x - m
         sq = d.real * d.real + d.imag * d.imag if d.dtype.kind == "c" else d * d
@@ -257,7 +259,7 @@ def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any
 
 
 def _std_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
-    with np.errstate(all="ignore"):
+    with quiet():
         return np.sqrt(_var_forward(input, dim, correction, keepdim))
 
 
@@ -436,7 +438,7 @@ def _logsumexp_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
     x = input.astype(np.float32) if is_low(dt) else input
     if len(dim) == 1 and x.dtype.kind == "f" and x.size and x.ndim:
         return rows.logsumexp(x, dim[0], keepdim).astype(dt, copy=False)
-    with np.errstate(all="ignore"):
+    with quiet():
         if x.size:
             real = x.real if x.dtype.kind == "c" else x
             m = np.maximum.reduce(real, dim, None, None, True)
@@ -473,6 +475,10 @@ _logsumexp = Op(
     },
     out_arg=False,
 )
+
+
+for _op in (_prod_all, _prod_dim, _var, _std, _logsumexp):
+    hot(_op.call)
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:

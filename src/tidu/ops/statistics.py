@@ -14,6 +14,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
+from ._hot import hot
 from ._linalg import check_norm_dtype
 from ._reduce import Ints, check_dims, expand_back, into, is_low, packed, restore, where
 from .extremes import into_pair, picked
@@ -303,6 +304,7 @@ vector_norm_op = Op(
     jvp={"input": _norm_tangent},
     out_arg=False,
 )
+hot(vector_norm_op.call)
 
 
 def vector_norm(
