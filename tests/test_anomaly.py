@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from behaviour import programs, recorded, text_of
 
@@ -153,3 +154,96 @@ def test_a_scalar_that_becomes_nan():
                 RuntimeError, match=f"Function '{name}Backward0' returned nan values in its 0th output"
             ):
                 f(x).backward()
+
+
+class OfArrays(torch.autograd.Function):
+    """Computes with NumPy, where no op is seen."""
+
+    @staticmethod
+    def forward(x):
+        return torch.from_numpy(np.log(x.detach().numpy()))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+    @staticmethod
+    def jvp(ctx, t):
+        return torch.from_numpy(np.sqrt(t.numpy()))
+
+
+X = torch.tensor([1.0, -1.0, 0.0])
+
+
+def _unrecorded():
+    with torch.no_grad():
+        return X.clone().requires_grad_().log()
+
+
+def _dual():
+    with torch.autograd.forward_ad.dual_level():
+        return torch.autograd.forward_ad.make_dual(torch.zeros(3), torch.zeros(3)).sqrt()
+
+
+@pytest.mark.parametrize(
+    "f, name, where, places",
+    [
+        (lambda: X.log(), "LogBackward0", "", "1 of 3 values, of shape (3,), the first at index (1,)"),
+        (_unrecorded, "LogBackward0", "", "1 of 3 values"),
+        (lambda: X.clone().log_(), "LogBackward0", "", "1 of 3 values"),
+        (lambda: torch.log(X, out=torch.empty(3)), "LogBackward0", "", "1 of 3 values"),
+        (lambda: X.clone().add_(float("inf")).sub_(float("inf")), "SubBackward0", "", "3 of 3 values"),
+        (lambda: X / torch.zeros(3), "DivBackward0", "", "1 of 3 values, of shape (3,), the first at index (2,)"),
+        (lambda: torch.vmap(torch.log)(X[None]), "LogBackward0", "", "of shape (1, 3), the first at index (0, 1)"),
+        (lambda: torch.func.grad(lambda v: v.log().sum())(X), "LogBackward0", "", "1 of 3 values"),
+        (_dual, "SqrtBackward0", "the tangent of ", "3 of 3 values"),
+        (lambda: torch.func.jvp(torch.sqrt, (X * 0,), (X * 0,)), "SqrtBackward0", "the tangent of ", "3 of 3 values"),
+        (lambda: OfArrays.apply(X), "OfArraysBackward", "", "1 of 3 values"),
+        (lambda: OfArrays.apply(X.clone().requires_grad_()), "OfArraysBackward", "", "1 of 3 values"),
+        (lambda: torch.func.jvp(OfArrays.apply, (X.abs(),), (X,)), "OfArraysBackward", "the tangent of ", "1 of 3 values"),
+    ],
+)  # fmt: skip
+def test_the_first_op_that_makes_nan_is_named(f, name, where, places):
+    with torch.autograd.set_detect_anomaly(True, forward=True):
+        with pytest.raises(
+            RuntimeError, match=f"^Function '{name}' made nan values in {where}its 0th result"
+        ) as caught:
+            f()
+        assert places in noted(caught.value) and "made of: shape" in noted(caught.value)
+        assert "test_anomaly.py" in noted(caught.value)
+    f()
+
+
+def test_what_came_in_is_nobodys_fault():
+    with torch.autograd.set_detect_anomaly(True, check_inf=True, forward=True):
+        y = torch.tensor([float("nan"), float("inf"), 1.0]) * 2
+        assert torch.softmax(torch.zeros(3).masked_fill(X > 0, float("-inf")), 0).tolist() == [0, 0.5, 0.5]
+        assert y.isnan().any()
+        with pytest.raises(RuntimeError, match="'MmBackward0' made infinite values"):
+            torch.nn.functional.linear(X[None] * 1e30, X[None] * 1e30)
+        with pytest.raises(RuntimeError, match="'AddBackward0' made infinite values"):
+            X * 2e38 + X * 2e38
+        network = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2), torch.nn.ReLU())
+        network(torch.randn(2, 1, 5, 5)).sum().backward()
+        torch.optim.Adam(network.parameters()).step()
+
+
+def test_looking_at_results_ends_with_the_mode():
+    from tidu.core import subclass
+    from tidu.core.modes import state
+
+    for error in (None, KeyError):
+        try:
+            with torch.autograd.set_detect_anomaly(True, forward=True):
+                with torch.autograd.set_detect_anomaly(True):  # not at results
+                    assert X.log().isnan().any()
+                if error:
+                    raise error
+        except KeyError:
+            pass
+        assert not subclass._modes and not state.function_modes and not type(state).function_modes
+        assert X.log().isnan().any()

@@ -7,8 +7,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..core.careful import forget_writes
+from ..core.careful import WATCH, forget_writes
 from ..core.modes import _Mode, in_all_threads, state
+from ..core.subclass import watch_all
 
 __all__ = [
     "detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "masked_zeros", "set_anomaly_enabled",
@@ -35,6 +36,8 @@ def set_anomaly_enabled(
             raise TypeError(
                 f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(given).__name__}"
             )
+    if state.check_forward is not (mode and forward):
+        watch_all(WATCH, mode and forward)
     in_all_threads(
         anomaly=mode, check_nan=check_nan, check_inf=mode and check_inf, check_forward=mode and forward
     )
@@ -72,7 +75,8 @@ class detect_anomaly:
     Args:
         check_nan: whether to look for NaN, or to show forward calls of errors only.
         check_inf: look for infinities too. Not in PyTorch.
-        forward: look at the results of recorded ops as they are made, not only at gradients. Not in PyTorch.
+        forward: look at the results of ops as they are made, recorded or not, in place, of custom Functions, and at
+            tangents, not only at gradients: the first that is not finite, of inputs that were, raises. Not in PyTorch.
 
     The error has a note: how many values, the first one's index, and what the op was given.
 

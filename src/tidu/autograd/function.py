@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.broadcast import cast, sum_to
-from ..core.careful import trace
+from ..core.careful import check_made, trace
 from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.modes import no_grad, set_record, state
@@ -355,8 +355,12 @@ class Function(metaclass=_FunctionMeta):
         if special:
             from .function_transforms import process
 
-            return process(cls, args, max(special, key=lambda v: v.level))
-        return run(cls, args)[0]
+            out = process(cls, args, max(special, key=lambda v: v.level))
+        else:
+            out = run(cls, args)[0]
+        if state.check_forward:
+            check_made(cls._backward_cls.__name__, args, out)
+        return out
 
 
 def _bind(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

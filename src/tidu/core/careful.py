@@ -15,15 +15,13 @@ import numpy as np
 
 from .modes import CAREFUL, state
 from .node import Node
-from .tensor import Tensor, tensor_of
+from .tensor import Tensor, raw, tensor_of
 
 
 def recorded(node: Any, outs: Sequence[Tensor]) -> None:
     """What a new node needs in a careful mode: where it was made, and its saved values packed by hooks."""
     if state.anomaly or state.debug:
         trace(node)
-    if state.check_forward:
-        check_results(node, outs)
     if state.saved_hooks:
         pack_saved(node)
 
@@ -202,19 +200,65 @@ def _summary(g: Any) -> str:
     return "; ".join(parts) or "none"
 
 
-def check_results(node: Any, outs: Sequence[Tensor]) -> None:
+def check_made(name: str, given: Sequence[Any], result: Any) -> None:
     """Raise if an op made a value that is NaN (or infinite) of values that were not."""
+    outs = result if isinstance(result, (tuple, list)) else [result]
     for k, o in enumerate(outs):
-        a = getattr(o, "_a", None)
-        wrong = None if a is None else _wrong(a)
-        if wrong is None:
-            continue
-        error = RuntimeError(f"Function '{node.name()}' made {_kind(a, wrong)} values in its {k}th result.")
-        given = [v for s in node.saved or () for v in (s if isinstance(s, list) else [s])]
-        error.add_note(
-            f"  note: {_places(a, wrong)}; made of: {_summary(given)}; called at\n{''.join(here())}"
-        )
-        raise error
+        for what, a in _arrays(o):
+            wrong = _wrong(a)
+            if wrong is None:
+                continue
+            kind = _kind(a, wrong)
+            before = [
+                v for g in given for v in ([b for _, b in _arrays(g)] if isinstance(g, (Tensor, list, tuple)) else [g])
+                if isinstance(v, (np.ndarray, float))
+            ]  # fmt: skip
+            seen = np.isnan if kind == "nan" else np.isinf
+            if any(np.asarray(v).dtype.kind in "fcV" and seen(v).any() for v in before):
+                continue
+            error = RuntimeError(f"Function '{name}' made {kind} values in {what}its {k}th result.")
+            error.add_note(
+                f"  note: {_places(a, wrong)}; made of: {_summary(before)}; called at\n{''.join(here())}"
+            )
+            raise error
+
+
+def _arrays(v: Any) -> list[tuple[str, Any]]:
+    """The arrays behind a value, and what they are of it."""
+    if isinstance(v, (list, tuple)):
+        return [pair for u in v for pair in _arrays(u)]
+    if hasattr(v, "tangent"):
+        return _arrays(v.primal) + [("the tangent of ", a) for _, a in _arrays(v.tangent)]
+    if hasattr(v, "value"):
+        return _arrays(v.value)
+    return [("", raw(v))] if isinstance(v, Tensor) else []
+
+
+class _Watch:
+    """The mode that looks at what each op makes, where anomaly mode looks at results too."""
+
+    def _run(self, op: Any, run: Any, args: Sequence[Any], given: Sequence[Any]) -> Any:
+        was = state.function_modes
+        state.function_modes = was[:-1]
+        try:
+            result = run(*args)
+            if state.check_forward:
+                check_made(op.node_name, given, result)
+            return result
+        finally:
+            state.function_modes = was
+
+    def dispatch(self, op: Any, args: Sequence[Any]) -> Any:
+        return self._run(op, op.call, args, args)
+
+    def dispatch_inplace(self, op: Any, args: Sequence[Any]) -> Any:
+        from .inplace import inplace
+
+        before = [v.detach().clone() if isinstance(v, Tensor) else v for v in args]  # type: ignore[attr-defined]
+        return self._run(op, inplace(op), args, before)
+
+
+WATCH = _Watch()
 
 
 # ------------------------------------------------------------------ who wrote

@@ -306,7 +306,7 @@ class Run:
 
 def dispatching() -> tuple[Any, ...]:
     """The modes at work that see ops."""
-    return tuple([m for m in state.function_modes if hasattr(m, "dispatch")])
+    return tuple([m for m in state.function_modes if hasattr(m, "made")])
 
 
 def _leads(edge: Any, targets: set[Any], ways: dict[Node, Any]) -> bool | None:

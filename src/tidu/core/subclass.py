@@ -176,8 +176,23 @@ def _get_in_mode(t: Any) -> Any:
 
 def push_mode(mode: Any) -> None:
     """Let a mode see every op: while any is active, all tensors hide their arrays."""
-    global _modes
     state.function_modes = (*state.function_modes, mode)
+    _hide()
+
+
+def watch_all(mode: Any, on: bool) -> None:
+    """Let a mode see every op beneath all others, in this thread and in those to come; or no more."""
+    for holder in (type(state), state):
+        rest = tuple([m for m in holder.function_modes if m is not mode])
+        holder.function_modes = (mode, *rest) if on else rest  # type: ignore[misc]
+    if on:
+        _hide()
+    else:
+        _show()
+
+
+def _hide() -> None:
+    global _modes
     _modes += 1
     if _modes == 1:
         Tensor._a = property(_get_in_mode, _hidden["_a"].fset)  # type: ignore[assignment]
@@ -186,14 +201,18 @@ def push_mode(mode: Any) -> None:
 
 
 def pop_mode() -> Any:
-    global _modes
     *rest, mode = state.function_modes
     state.function_modes = tuple(rest)
+    _show()
+    return mode
+
+
+def _show() -> None:
+    global _modes
     _modes -= 1
     if not _modes:
         for name, attribute in _open.items():
             setattr(Tensor, name, attribute)
-    return mode
 
 
 # ------------------------------------------------------------------ calling
