@@ -40,6 +40,8 @@ def sum_all(a: np.ndarray) -> np.ndarray:
         if n <= 256:
             out = _empty((), a.dtype)
             a.ravel().dot(_SHORT[kind][n], out)
+            if n == 1:
+                out += 0  # the sum of -0. alone is 0.
             return out
         return _sum_floats(a.ravel("K"), kind)
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":

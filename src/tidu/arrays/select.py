@@ -89,18 +89,19 @@ def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:
 def extremum(ufunc: np.ufunc, a: np.ndarray, bound: float) -> np.ndarray:
     """numpy.maximum or numpy.minimum of a float array and a number; NaN wins.
 
-    NumPy's vector loops for these want two arrays, so the number is spread over a row that stays in the cache.
+    NumPy's vector loops for these want two arrays, so the number is spread over a row that stays in the cache. Of 0. and
+    -0. it is the element that is kept: loops and processors take the second of equals.
     """
     if a.size <= _SMALL or a.dtype.char not in "fd":
-        return big_ufunc(ufunc, a, bound) if a.size > BIG else ufunc(a, bound)
+        return big_ufunc(ufunc, a, bound) if a.size > BIG else ufunc(bound, a)
     (row,), back = rows_of(a)
     out = np.empty(row.shape, a.dtype)
     bounds = np.full(_ROW, bound, a.dtype) if bound else _ZEROS[a.dtype.char]
 
     def block(lo: int, hi: int) -> None:
         middle = lo + (hi - lo) // _ROW * _ROW
-        ufunc(row[lo:middle].reshape(-1, _ROW), bounds, out=out[lo:middle].reshape(-1, _ROW))
-        ufunc(row[middle:hi], bounds[: hi - middle], out=out[middle:hi])
+        ufunc(bounds, row[lo:middle].reshape(-1, _ROW), out=out[lo:middle].reshape(-1, _ROW))
+        ufunc(bounds[: hi - middle], row[middle:hi], out=out[middle:hi])
 
     _over_blocks(block, row)
     return back(out)

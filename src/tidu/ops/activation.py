@@ -62,7 +62,7 @@ def _relu(input: Any) -> Any:
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return select.relu(input) if input.size > _SMALL else np.maximum(input, input.dtype.type(0))
+    return select.relu(input) if input.size > _SMALL else np.maximum(input.dtype.type(0), input)
 
 
 _relu_backward = elementwise(

@@ -341,7 +341,17 @@ def tensor_like(number: Any, tensor: Any) -> Any:
 # ------------------------------------------------------------------ remainders
 
 REMAINDER, FMOD = refuse("bc", "remainder_cpu", integers="iu"), refuse("bc", "fmod_cpu", integers="iu")
-_remainder_kernel, _fmod_kernel = integer(np.remainder), integer(np.fmod)
+
+
+def _floored(x: Any, y: Any) -> Any:
+    """x - floor(x / y) * y. A zero has the sign of x here, with NumPy that of y."""
+    r = np.asarray(np.remainder(x, y))
+    if r.dtype.kind in "fV" and not r.all():
+        np.copyto(r, np.copysign(r, x), where=r == 0)
+    return r
+
+
+_remainder_kernel, _fmod_kernel = integer(_floored), integer(np.fmod)
 
 
 def _remainder(number: str, node: str) -> Any:

@@ -65,8 +65,10 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) ->
 
 
 def _in_common(ufunc: Any, inputs: Any) -> Any:
-    """The inputs in the types in which NumPy's loop takes them, where it has one; scalars are numbers without a type."""
-    inputs = [x.item() if isinstance(x, np.generic) else x for x in inputs]
+    """The inputs in the types in which NumPy's loop takes them, where it has one. Beside its scalars, whose operators
+    come here too, a tensor keeps its own."""
+    if any(isinstance(x, np.generic) for x in inputs):
+        return inputs
     types = [x.dtype.np if isinstance(x, Tensor) else getattr(x, "dtype", type(x)) for x in inputs]
     try:
         loop = ufunc.resolve_dtypes((*[int if t is bool else t for t in types], *[None] * ufunc.nout))

@@ -41,7 +41,10 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
         return input.astype(INT64) if input.dtype.kind in "biu" else input.copy()
     if input.dtype.kind in "biu":
         return np.ascontiguousarray(np.add.accumulate(input, d, INT64 if dtype is None else dtype.np))
-    return _running_sum(input, d)
+    r = _running_sum(input, d)
+    if input.size and not np.take(input, 0, d).all():
+        r += 0  # sums begin with 0.: that of -0. is no -0.
+    return r
 
 
 def _running_sum(a: Any, dim: int, reverse: bool = False) -> Any:

@@ -204,7 +204,7 @@ def _bounded(input: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def _extremum(ufunc: Any, a: Any, bound: Any) -> Any:
-    return ufunc(a, bound) if a.size <= BIG else big_ufunc(ufunc, a, bound)
+    return ufunc(bound, a) if a.size <= BIG else big_ufunc(ufunc, a, bound)  # of equals the second: -0. stays
 
 
 def _bound(value: Any, input: Any) -> Any:
