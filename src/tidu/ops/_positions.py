@@ -124,6 +124,8 @@ def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: An
         else:
             out[numpy_key(indices, shape)] += values
         return out
+    if dims == [0] and out is None and len(shape) > 1:
+        return add_rows(shape[0], arrays[0].reshape(-1), values.reshape((arrays[0].size, *shape[1:])))
     arrays = list(np.broadcast_arrays(*arrays)) if len(arrays) > 1 else arrays
     number = _row_numbers(arrays, [shape[d] for d in dims])
     k = arrays[0].ndim
