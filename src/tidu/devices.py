@@ -22,23 +22,45 @@ class device(metaclass=Shown):
     __slots__ = ("index", "type")
     torch_name = "torch.device"
 
-    def __init__(self, type: Any = None, index: int | None = None) -> None:
-        if isinstance(type, device):
-            self.type, self.index = type.type, type.index
+    def __init__(self, *args: Any, **kw: Any) -> None:
+        kind = args[0] if args else kw.get("type", kw.get("device"))
+        index = args[1] if len(args) > 1 else kw.get("index")
+        alone = len(args) + len(kw) == 1
+        if isinstance(kind, device) and alone:
+            self.type, self.index = kind.type, kind.index
             return
-        if isinstance(type, int):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        name, _, number = str(type).partition(":")
+        if kind.__class__ is int and alone:
+            raise RuntimeError(
+                "Device index must not be negative"
+                if kind < 0
+                else "Cannot access accelerator device when none is available."
+            )
+        if (
+            not isinstance(kind, str) or len(args) > 2 or not kw.keys() <= {"type", "index", "device"}
+            or (index is not None and index.__class__ is not int)
+        ):  # fmt: skip
+            from .ops._arguments import wrong
+
+            raise wrong("device", False, args, kw) or TypeError("device(): wrong arguments")
+        name, colon, number = kind.partition(":")
+        if not kind:
+            raise RuntimeError("Device string must not be empty")
         if not name.isalpha():
-            raise RuntimeError(f"Invalid device string: '{type}'")
+            raise RuntimeError(f"Invalid device string: '{kind}'")
         if name not in _KINDS:
             raise RuntimeError(
                 f"Expected one of {', '.join(_KINDS)} device type at start of device string: {name}"
             )
-        if number:
-            if not number.isdigit():
-                raise RuntimeError(f"Invalid device string: '{type}'")
+        if colon:
+            if not number.isdigit() or number != str(int(number)):
+                raise RuntimeError(f"Invalid device string: '{kind}'")
+            if index is not None:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed explicitly: {kind}"
+                )
             index = int(number)
+        if index is not None and index < 0:
+            raise RuntimeError("Device index must not be negative")
         self.type, self.index = name, index
 
     def __repr__(self) -> str:
@@ -74,5 +96,9 @@ def check_cpu(where: Any) -> None:
     d = where if isinstance(where, device) else device(where)
     if d.type == "cuda":
         raise AssertionError("Torch not compiled with CUDA enabled")
+    if d.type == "xpu":
+        raise AssertionError("Torch not compiled with XPU enabled")
+    if d.type == "mps":
+        raise RuntimeError("PyTorch is not linked with support for mps devices")
     if d.type != "cpu":
         raise RuntimeError(f"tidu computes on the CPU only; device '{d}' is not available")

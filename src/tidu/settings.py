@@ -27,6 +27,9 @@ def set_default_device(device: Any) -> None:
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for the same bits on every run, which tidu gives in any case. Source: torch.use_deterministic_algorithms."""
+    if not isinstance(mode, bool):
+        what = "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not "
+        raise TypeError(what + type(mode).__name__)
     _deterministic.update(on=bool(mode), warn_only=bool(warn_only))
 
 
@@ -50,6 +53,8 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
                 + debug_mode
             )
         debug_mode = words[debug_mode]
+    if not isinstance(debug_mode, int):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if debug_mode not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
     use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
@@ -119,9 +124,26 @@ def compile(
     mode: str | None = None, options: Any = None, disable: bool = False,
 ) -> Any:  # fmt: skip
     """The function or module as it is: ops run one by one. As a decorator too. Source: torch.compile."""
-    if model is None:
-        return lambda m: m
-    return model
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    modes = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+    if mode is not None and mode not in modes and backend == "inductor":
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(modes)}")
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        from ._dynamo import exc
+
+        raise exc.InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
+        )
+    return (lambda m: m) if model is None else model
+
+
+_BACKENDS = frozenset(
+    "aot_eager aot_eager_decomp_partition aot_eager_default_partitioner aot_ts cudagraphs eager eager_debug "
+    "eager_noexcept inductor onnxrt openxla ts tvm".split()
+)
 
 
 NAMES = (

@@ -44,3 +44,9 @@ o.step(closure)
 print(o.state_dict()["state"][0]["al"])
 s = torch.optim.lr_scheduler.CyclicLR(torch.optim.SGD([p], lr=0.1), 0.1, 1.0, cycle_momentum=False)
 print(s.state_dict())
+for args, more in (((), {}), ((None,), {}), (("",), {}), (("cpu", -2), {}), (("cpu:01",), {}), (("cpu:0", 1), {}), (("cpu", 1, 2), {}), ((), {"device": "cpu"}), (("cpu",), {"foo": 1}), (("cpu", "a"), {}), ((["cpu"],), {}), ((torch.device("cpu"), 1), {}), ((-1,), {})):
+    told(lambda: torch.device(*args, **more))
+for f in (lambda: torch.ones(2).to("mps"), lambda: torch.ones(2, device="xpu"), lambda: torch.autocast("foo"), lambda: torch.set_deterministic_debug_mode(None), lambda: torch.use_deterministic_algorithms("x"),
+          lambda: torch.compile(here, backend="foo"), lambda: torch.compile(here, mode="zz"), lambda: torch.compile(here, mode="default", options={}),
+          lambda: nn.LazyLinear(2).weight.numel(), lambda: nn.LazyLinear(2).weight + 1, lambda: torch.testing.assert_allclose(torch.ones(1), torch.tensor([2.0]))):
+    told(f)

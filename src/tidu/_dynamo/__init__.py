@@ -21,7 +21,13 @@ class OptimizedModule(Module):
     """The class of compiled modules; `compile` returns a module as it is, so nothing is an instance."""
 
 
+class _InvalidBackend(RuntimeError):
+    """`torch.compile` was given the name of no backend."""
+
+
+_InvalidBackend.__name__ = _InvalidBackend.__qualname__ = "InvalidBackend"
 submodule(globals(), "eval_frame", OptimizedModule=OptimizedModule)
+exc = submodule(globals(), "exc", InvalidBackend=_InvalidBackend)
 # The compiler's settings: a module on which any may be set, and none matters.
 config = submodule(
     globals(), "config", suppress_errors=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
+from ..devices import device
 from ._casting import cast, install
 from ._casting import state as _state
 
@@ -16,6 +17,7 @@ __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 def is_autocast_available(device_type: str) -> bool:
     """Whether there can be autocast on a kind of device. Source: torch.amp.is_autocast_available."""
+    device(device_type)
     return device_type in ("cpu", "cuda", "xpu", "mps")
 
 

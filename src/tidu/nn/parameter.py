@@ -121,6 +121,41 @@ class _Uninitialized:
             "before calling `module.share_memory()`."
         )
 
+    def _refused(name: str) -> Any:  # type: ignore[misc]
+        def method(self: Any, *args: Any, **kw: Any) -> Any:
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in <method '{name}' of 'torch._C.TensorBase' objects>. This "
+                "error happens when you are using a `LazyModule` or explicitly manipulating `torch.nn.parameter."
+                f"{type(self).__name__}` objects. When using LazyModules Call `forward` with a dummy batch to initialize "
+                "the parameters before calling torch functions"
+            )
+
+        return method
+
+    (
+        numel,
+        sum,
+        mean,
+        norm,
+        fill_,
+        zero_,
+        add_,
+        mul_,
+        t,
+        view,
+        reshape,
+        abs,
+        std,
+        add,
+        mul,
+        uniform_,
+        normal_,
+    ) = map(
+        _refused,
+        "numel sum mean norm fill_ zero_ add_ mul_ t view reshape abs std add mul uniform_ normal_".split(),
+    )
+    __add__, __mul__, __sub__, __matmul__ = map(_refused, "add mul sub matmul".split())
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
             memo[id(self)] = type(self)(*self.__reduce_ex__(4)[1])

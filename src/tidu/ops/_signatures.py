@@ -117,6 +117,7 @@ argsort: Tensor input, *, bool stable, int dim = -1, bool descending = False, OU
   | Tensor input, int dim = -1, bool descending = False
 as_tensor: Tensor data, *, torch.dtype dtype = None, torch.device device = None
 avg_pool1d: Tensor input, tuple of ints kernel_size, tuple of ints stride = [], tuple of ints padding = [0], bool ceil_mode = False, bool count_include_pad = True
+avg_pool2d avg_pool3d: Tensor input, tuple of ints kernel_size, tuple of ints stride = None, tuple of ints padding = 0, bool ceil_mode = False, bool count_include_pad = True, int divisor_override = None
 baddbmm: Tensor input, Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1, OUT
   | Tensor input, Tensor batch1, Tensor batch2, torch.dtype out_dtype, *, Number beta = 1, Number alpha = 1, OUT
 batch_norm: Tensor input, Tensor weight, Tensor bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps, bool cudnn_enabled
@@ -153,6 +154,8 @@ cov: Tensor input, *, int correction = 1, Tensor fweights = None, Tensor aweight
 cross: Tensor input, Tensor other, int dim = None, *, OUT
 ctc_loss: Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of ints target_lengths, int blank = 0, int reduction = at::Reduction::Mean, bool zero_infinity = False
   | Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank = 0, int reduction = at::Reduction::Mean, bool zero_infinity = False
+device: torch.device device
+  | str type, int index = -1
 diag_embed: Tensor input, int offset = 0, int dim1 = -2, int dim2 = -1
 diagflat: Tensor input, int offset = 0
 diagonal: Tensor input, int offset = 0, int dim1 = 0, int dim2 = 1
@@ -422,7 +425,7 @@ NUMBERS = frozenset(
     for n in "add sub subtract mul multiply div divide true_divide floor_divide copy".split()
     for end in ("", "_")
 )
-# Functions whose out= is not refused for what requires grad, and those whose words for that begin with aten::.
+# What the words for that call some, and those functions whose out= is not refused for what requires grad, and those whose words for that begin with aten::.
 WRITES = frozenset(
     "all any argmax argmin bucketize cross empty eq float_power ge ger greater greater_equal gt histc inner isin isneginf "
     "isposinf le less less_equal logical_and logical_not logical_or logical_xor lt matrix_power multinomial nanquantile ne "
