@@ -20,7 +20,7 @@ from typing import Any
 
 from python_repr import as_here
 
-TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners sparse".split()
+TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners sparse foundation".split()
 RECORDED = Path(__file__).parent / "recorded"
 
 
@@ -57,6 +57,8 @@ def text_of(program: Callable[[Any], None], torch: Any) -> str:
             and "Converting a tensor with requires_grad=True" not in str(message)
             and "torch.jit" not in str(message)
             and "GraphModule" not in str(message)
+            and "__array_wrap__ must accept" not in str(message)
+            and category is not RuntimeWarning  # NumPy's
         ):
             print(f"{category.__name__}: {message}", file=out)
 
