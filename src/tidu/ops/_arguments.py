@@ -187,17 +187,34 @@ def renamed(name: str, method: bool, kw: dict[str, Any]) -> dict[str, Any]:
 def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:
     """What PyTorch says of a failed call before it looks at values; None where the values are wrong."""
     better = refusal(name, method, args, kw)
-    if better is None and state.grad:
-        out = kw.get("out")
-        if out is not None and name not in WRITES:
-            outs = out if isinstance(out, (tuple, list)) else (out,)
-            given = [v for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))]
-            if any([isinstance(v, Tensor) and v.requires_grad for v in (*given, *outs, *kw.values())]):
-                return RuntimeError(
-                    f"{'aten::' * (name in ATEN)}{name}(): functions with out=... arguments don't support automatic "
-                    "differentiation, but one of the arguments requires grad."
-                )
-    return better
+    if better is not None or not state.grad:
+        return better
+    out = kw.get("out")
+    if out is not None and name not in WRITES:
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        given = [v for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))]
+        if any([isinstance(v, Tensor) and v.requires_grad for v in (*given, *outs, *kw.values())]):
+            called = {"kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex"}.get(name, name)
+            return RuntimeError(
+                f"{'aten::' * (name in ATEN)}{called}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments requires grad."
+            )
+    if (
+        name[-1] == "_"
+        and method
+        and isinstance(args[0], Tensor)
+        and args[0]._node is True
+        and args[0]._view is None
+        and name not in _LATE
+    ):
+        return RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    return None
+
+
+_LATE = frozenset(
+    "__and__ __or__ __xor__ requires_grad_ resize_ set_ logical_not_ float_power_ detach_ true_divide_ t_ squeeze_ "
+    "unsqueeze_ transpose_ swapaxes_ swapdims_ index_put_ clip_".split()
+)
 
 
 def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:
@@ -275,6 +292,7 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
         kind_and_name, _, default = part.partition(" = ")
         kind, _, name = kind_and_name.rpartition(" ")
         single = name not in _SIZES or (name == "dims" and default == "[]")
+        single &= default != "{-2,-1}" or "keepdim" not in signature
         found.append(Parameter(kind, name, not default, by_name, default == "None", single))
     return tuple(found)
 

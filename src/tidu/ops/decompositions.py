@@ -435,11 +435,11 @@ def linalg_eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
 
 def _eig_forward(A: Any, compute_v: bool, api: str) -> Any:
-    check_square(A, api)
     if A.dtype.kind in "biu":
         from ._linalg import legacy
 
         raise RuntimeError(f"Unknown Complex ScalarType for {legacy(A)}")
+    check_square(A, api)
     check_kernel(A, "linalg_eig_out_cpu")
     if not np.isfinite(A).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
@@ -500,7 +500,7 @@ def linalg_eig(A: Any, *, out: Any = None) -> Any:
 
 def linalg_eigvals(A: Any, *, out: Any = None) -> Any:
     """The eigenvalues of a square matrix, complex. Source: torch.linalg.eigvals."""
-    r = _eig.call(A, needs_vectors(A), "linalg.eigvals")[0]
+    r = _eig.call(A, needs_vectors(A), "linalg.eig")[0]
     return r if out is None else into("linalg_eigvals", out, r)
 
 

@@ -93,6 +93,11 @@ _SPECIFY = "(): Expected reduction dim to be specified for input.numel() == 0. S
 
 
 def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
+    if isinstance(out, Tensor) and out.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Expected the dtype for input and out to match, but got {input.dtype.legacy} for input's dtype and "
+            f"{out.dtype.legacy} for out's dtype."
+        )
     dims = normalize_dims(dim, input.ndim)
     if input.numel() == 0:
         given = (dim,) if isinstance(dim, int) else tuple(dim or ())
@@ -103,11 +108,6 @@ def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out
                 raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
     _refuse_complex(input, kernel)
     r = op.call(input, dims, keepdim)
-    if out is not None and out.dtype is not input.dtype:
-        raise RuntimeError(
-            f"Expected the dtype for input and out to match, but got {input.dtype.legacy} for input's dtype and "
-            f"{out.dtype.legacy} for out's dtype."
-        )
     return r if out is None else into(name, out, r)
 
 
@@ -338,22 +338,18 @@ _all, _any = Op("all", _truth(np.logical_and), out_arg=False), Op("any", _truth(
 
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are true, over all or over some dimensions. Source: torch.all."""
+    if isinstance(out, Tensor) and out.dtype.name not in ("bool", "uint8"):
+        raise RuntimeError(f"all only supports bool tensor for result, got: {out.dtype.legacy}")
     r = _all.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return (
-        r
-        if out is None
-        else into("all", out, r, exact="all only supports bool tensor for result, got: {out_word}")
-    )
+    return r if out is None else into("all", out, r)
 
 
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is true, over all or over some dimensions. Source: torch.any."""
+    if isinstance(out, Tensor) and out.dtype.name not in ("bool", "uint8"):
+        raise RuntimeError(f"any only supports bool tensor for result, got: {out.dtype.legacy}")
     r = _any.call(input, _truth_dims(dim, input.ndim), keepdim)
-    return (
-        r
-        if out is None
-        else into("any", out, r, exact="any only supports bool tensor for result, got: {out_word}")
-    )
+    return r if out is None else into("any", out, r)
 
 
 def _truth_dims(dim: Any, ndim: int) -> Ints:

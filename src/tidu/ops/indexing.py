@@ -206,6 +206,7 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
     """Write (or add) values at indices into an array; all is checked before anything is written."""
     if values.dtype != out.dtype:
         if values.size != 1 or [k.dtype.kind for k in indices if k is not None] != ["b"]:
+            _fitted(indices, out.shape, values)
             raise RuntimeError(
                 f"Index put requires the source and destination dtypes match, got {from_numpy(out.dtype).legacy} for "
                 f"the destination and {from_numpy(values.dtype).legacy} for the source."
@@ -218,18 +219,7 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
             return
         except (IndexError, ValueError):
             pass
-    refuse_index(indices, out.shape, where=False)
-    target = taken_shape(indices, out.shape)
-    lead = values.ndim - len(target)
-    if lead > 0 and values.shape[:lead] == (1,) * lead:  # leading ones do not count
-        values = values.reshape(values.shape[lead:])
-    try:
-        values = np.broadcast_to(values, target)
-    except ValueError:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(target)}"
-        ) from None
+    values = _fitted(indices, out.shape, values)
     refuse_index(indices, out.shape)
     if not out.size:
         return
@@ -237,6 +227,22 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
         accumulate_at(out, out.shape, indices, values)
     else:
         out[key] = values
+
+
+def _fitted(indices: Indices, shape: tuple[int, ...], values: Any) -> Any:
+    """The values in the shape of what the indices take."""
+    refuse_index(indices, shape, where=False)
+    target = taken_shape(indices, shape)
+    lead = values.ndim - len(target)
+    if lead > 0 and values.shape[:lead] == (1,) * lead:  # leading ones do not count
+        values = values.reshape(values.shape[lead:])
+    try:
+        return np.broadcast_to(values, target)
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(target)}"
+        ) from None
 
 
 def _values_cotangent(g: Any, indices: Indices, values_shape: tuple[int, ...]) -> Any:

@@ -222,7 +222,8 @@ def _each(value: Any, n: int, fn: str, name: str) -> Ints:
             return got * n
         if len(got) != n:
             words = {2: "two ints", 3: "three ints"}[n]
-            raise RuntimeError(f"{fn}: {name} must either be a single int, or a tuple of {words}")
+            be = "be" if fn == "avg_pool3d" else "either be"
+            raise RuntimeError(f"{fn}: {name} must {be} a single int, or a tuple of {words}")
         return got
     return (int(value),) * n
 
@@ -232,7 +233,8 @@ def _stride(stride: Any, kernel: Ints, n: int, fn: str) -> Ints:
         return kernel
     if isinstance(stride, (tuple, list)) and len(stride) not in (1, n):
         words = {2: "two ints", 3: "three ints"}[n]
-        raise RuntimeError(f"{fn}: stride must either be omitted, a single int, or a tuple of {words}")
+        be = "be" if fn == "avg_pool3d" else "either be"
+        raise RuntimeError(f"{fn}: stride must {be} omitted, a single int, or a tuple of {words}")
     return _each(stride, n, fn, "stride")
 
 
@@ -266,16 +268,9 @@ _LETTERS = {2: "HW", 3: "THW"}
 
 
 def _windows(
-    fn: str, input: Value, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
-) -> Windows:
-    """The windows of a pooling op, once its arguments are found to be good."""
-    return _windows_over(fn, tuple(input.shape), kernel, stride, padding, dilation, ceil_mode)
-
-
-@functools.lru_cache(256)
-def _windows_over(
     fn: str, shape: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Windows:
+    """The windows of a pooling op, once its arguments are found to be good."""
     n = len(kernel)
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
@@ -321,20 +316,28 @@ def _windows_over(
     )
 
 
-def _plan(
-    fn: str, n: int, input: Value, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+def _plan(fn: str, n: int, input: Value, *given: Any) -> Windows:
+    shape = tuple(input.shape)
+    try:
+        return _planned(fn, n, shape, *given)
+    except TypeError:  # a list, which can't be looked up
+        return _planned.__wrapped__(fn, n, shape, *given)
+
+
+@functools.lru_cache(256)
+def _planned(
+    fn: str, n: int, shape: Ints, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
-    if n == 2 and input.ndim not in (3, 4) and fn.startswith("max"):
+    rank = len(shape)
+    if n == 2 and rank not in (3, 4) and fn.startswith("max"):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
-    if n == 2 and input.ndim < 3:
+    if n == 2 and rank < 3:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-max(input.ndim, 1)}, "
-            f"{max(input.ndim, 1) - 1}], but "
-            "got -3)"
+            f"Dimension out of range (expected to be in range of [{-max(rank, 1)}, {max(rank, 1) - 1}], but got -3)"
         )
     kernel = _each(kernel_size, n, fn, "kernel_size")
     return _windows(
-        fn, input, kernel, _stride(stride, kernel, n, fn), _each(padding, n, fn, "padding"),
+        fn, shape, kernel, _stride(stride, kernel, n, fn), _each(padding, n, fn, "padding"),
         _each(dilation, n, fn, "dilation"), ceil_mode,
     )  # fmt: skip
 
@@ -361,8 +364,11 @@ def _max_pool(
 def _one(value: Any, name: str, fn: str) -> int:
     if isinstance(value, (tuple, list)):
         if len(value) != 1:
+            if fn == "avg_pool1d":
+                raise RuntimeError(f"{fn}() argument '{name}' should contain one int (got {len(value)})")
+            kinds = "None, an int, list of ints," if name == "stride" else "an int, list of ints"
             raise RuntimeError(
-                f"{fn}() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}"
+                f"{fn}() {name} must be {kinds} or tuple of ints of size 1 but got size {len(value)}"
             )
         return int(value[0])
     return int(value)
