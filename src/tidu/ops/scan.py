@@ -42,7 +42,7 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     if input.dtype.kind in "biu":
         return np.ascontiguousarray(np.add.accumulate(input, d, INT64 if dtype is None else dtype.np))
     r = _running_sum(input, d)
-    if input.size and not np.take(input, 0, d).all():
+    if input.size <= 4096 or not np.take(input, 0, d).all():
         r += 0  # sums begin with 0.: that of -0. is no -0.
     return r
 
@@ -111,9 +111,27 @@ def _cumprod_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
     """sum_{j >= i} g_j prod_{k <= j, k != i} x_k: by division where no element is zero, else by a recurrence."""
     if not isinstance(input, Tensor) and input.all():
         return _reverse_cumsum(g * conj(out), dim) / conj(input)
+    if g.__class__ is np.ndarray:
+        return _beside_zeros(g, conj(input), conj(out), dim) if g.ndim else g
     # a_i = prod_{k < i} x_k; b_i = g_i + x_{i+1} b_{i+1}: d_i = a_i b_i, with no division at all.
     x = conj(input)
     return exclusive_cumprod(x, dim, False) * backward_recurrence(g, x, dim)
+
+
+def _beside_zeros(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """Where some element is zero: what lies before the first zero by division, the zero itself by the products from it
+    to the second one, and nothing beyond."""
+    zero = x == 0
+    seen = np.cumsum(zero, dim)
+    before, within = seen == 0, seen == 1
+    made = np.zeros_like(x)
+    np.copyto(made, _reverse_cumsum(np.where(before, out * g, 0), dim) / x, where=before)
+    first = zero & within
+    at = np.expand_dims(first.argmax(dim), dim)
+    ahead = np.where(at == 0, 1, np.take_along_axis(out, np.maximum(at - 1, 0), dim))
+    behind = np.multiply.accumulate(np.where(within & ~first, x, 1), dim) * np.where(within, g, 0)
+    np.copyto(made, np.add.reduce(behind, dim, keepdims=True) * ahead, where=first)
+    return made
 
 
 _cumprod_op = Op(
