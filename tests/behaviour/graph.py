@@ -165,6 +165,7 @@ def disabled(torch: Any) -> None:
     graph = torch.autograd.graph
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with graph.disable_saved_tensors_hooks("not here"):
+
         def enter() -> None:
             with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
                 pass
@@ -282,4 +283,48 @@ def wrong_hooks_of_saved_values(torch: Any) -> None:
         try:
             y.grad_fn._raw_saved_self.register_hooks(*hooks)
         except TypeError as error:
-            print(str(error).partition("Invoked")[0], len(str(error).split(">, ")), str(error).split(">, ")[1:])
+            print(
+                str(error).partition("Invoked")[0], len(str(error).split(">, ")), str(error).split(">, ")[1:]
+            )
+
+
+def profiled(torch: Any) -> None:
+    """What the profiler calls nodes, leaves, functions and optimisers, and how often it sees them."""
+    x, w = torch.ones(2, 2, requires_grad=True), torch.ones(2, 2, requires_grad=True)
+    layer, target = torch.nn.Linear(2, 3), torch.tensor([0, 1])
+    sgd = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+    class Twice(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, v: Any) -> Any:
+            return v * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    def trained() -> None:
+        sgd.zero_grad()
+        torch.nn.functional.cross_entropy(layer(x.detach()).relu(), target).backward()
+        sgd.step()
+
+    for f in (
+        lambda: (x * 2).sum().backward(),
+        lambda: ((x @ w).tanh() * x).mean().backward(),
+        lambda: Twice.apply(x).exp().sum().backward(),
+        lambda: torch.autograd.grad((x**2).sum(), x),
+        lambda: torch.autograd.grad((x**2).sum(), x, create_graph=True),
+        trained,
+    ):
+        with torch.autograd.profiler.profile() as prof:
+            f()
+        top = [e.name for e in prof.function_events if e.cpu_parent is None]
+        print([n for n in top if not any(s in n for s in ("like", "detach", "fill", "aten::add"))])
+        counts = {e.key: e.count for e in prof.key_averages()}
+        print(
+            {
+                k: n
+                for k, n in sorted(counts.items())
+                if "ackward" in k or "autograd" in k or "mm" in k or "Opt" in k
+            }
+        )

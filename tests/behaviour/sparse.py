@@ -338,3 +338,45 @@ def checked_by_differences(torch: Any) -> None:
         torch.autograd.gradcheck(lambda x: x.to_dense(masked_grad=False), [u])
         torch.autograd.gradcheck(lambda x: torch.sparse.mm(x, o), [u], raise_exception=False)
     """)
+
+
+def compared(torch: Any) -> None:
+    each(torch, CSR + "close = torch.testing.assert_close", """
+        close(u, u * 1)
+        close(u, c)
+        close(u, u * 2)
+        close(u, torch.sparse_coo_tensor(i.flip(1), v, (2, 3)))
+        close(u, u.to_dense())
+        close(u, u.to_dense(), check_layout=False)
+        close(r, r * 2)
+        close(r, torch.sparse_csr_tensor([0, 1, 2], [0, 2], [1.0, 2.0], (2, 3)))
+        close([u], [u.double()])
+    """)
+
+
+def gradients_kept(torch: Any) -> None:
+    each(torch, COO, """
+        a.to_dense().sum().backward(); a.to_dense().sum().backward(); a.grad, a.grad.is_coalesced()
+        a.to_dense().sum().backward(); (a @ torch.ones(3, 1)).sum().backward(); a.grad
+        (a @ torch.ones(3, 1)).sum().backward(); a.to_dense().sum().backward(); a.grad
+        b = a * 2; b.retain_grad(); b.to_dense().sum().backward(); b.grad
+        h = a.register_hook(lambda g: print(g.layout)); a.to_dense().sum().backward(); a.grad * 1
+        torch.autograd.grad(torch.sparse.mm(a, torch.ones(3, 2)).sum(), a)
+        a.backward(u); a.grad
+        (a * 2).backward(c.detach()); a.grad
+        (a * 2).backward(torch.ones(2, 3)); a.grad
+        torch.autograd.functional.jacobian(lambda w: torch.sparse_coo_tensor(i, w, (2, 3)).to_dense().pow(2).sum(), v)
+        torch.func.grad(lambda w: torch.sparse.mm(torch.sparse_coo_tensor(i, w, (2, 3)), torch.ones(3, 1)).pow(2).sum())(v)
+    """)
+
+
+def halves_and_others(torch: Any) -> None:
+    each(torch, COO, """
+        [(u.to(t), (u.to(t) * 2).to_dense(), u.to(t).coalesce()) for t in (torch.float16, torch.bfloat16, torch.int32)]
+        u.to(torch.bfloat16) @ torch.ones(3, 2, dtype=torch.bfloat16)
+        u.long() @ torch.ones(3, 2).long(), u.int().sum()
+        u.cfloat() @ torch.ones(3, 1).cfloat(), (u.cfloat() * 1j).to_dense()
+        torch.zeros(2, 3).to_sparse(), torch.zeros(2, 3).to_sparse() @ torch.ones(3, 1), torch.zeros(0, 3).to_sparse()
+        [t.is_coalesced() for t in (u.t(), c.t(), u * u, c * c, c + c, c * 2, c.abs(), torch.cat([c, c]), c[0])]
+        c.index_select(0, torch.tensor([0, 1])).is_coalesced(), u.to_sparse_csr().to_sparse().is_coalesced()
+    """)

@@ -27,6 +27,25 @@ class _InvalidBackend(RuntimeError):
 
 _InvalidBackend.__name__ = _InvalidBackend.__qualname__ = "InvalidBackend"
 submodule(globals(), "eval_frame", OptimizedModule=OptimizedModule)
+
+
+class CompileCounter:
+    """A backend for `torch.compile` that counts the graphs given to it, and runs them as they are. Source:
+    torch._dynamo.testing.CompileCounter."""
+
+    def __init__(self) -> None:
+        self.frame_count = self.op_count = 0
+
+    def __call__(self, gm: Any, example_inputs: Any) -> Any:
+        self.frame_count += 1
+        return gm.forward
+
+    def clear(self) -> None:
+        """Count from 0 again."""
+        self.__init__()  # type: ignore[misc]
+
+
+submodule(globals(), "testing", CompileCounter=CompileCounter)
 exc = submodule(globals(), "exc", InvalidBackend=_InvalidBackend)
 # The compiler's settings: a module on which any may be set, and none matters.
 config = submodule(

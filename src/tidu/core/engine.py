@@ -281,6 +281,9 @@ class Run:
             if self.accumulate:
                 self.accumulated(leaf)
             else:
+                if state.timer is not None:
+                    with state.timer(_EVALUATE + _LEAF):
+                        pass
                 self.captured[leaf] = grads.pop(leaf)
             return
         from .hooked import finish_hooked_leaf
@@ -288,9 +291,21 @@ class Run:
         finish_hooked_leaf(self, leaf)
 
     def accumulated(self, leaf: Tensor) -> None:
-        if self.shown:
-            self.grads[leaf] = raw(self.grads[leaf])
-        accumulate(leaf, self.grads, self.raw or self.shown)
+        if state.timer is not None:
+            with state.timer(_EVALUATE + _LEAF), state.timer(_LEAF):
+                with state.timer("aten::detach" if leaf._grad is None else "aten::add_"):
+                    return self._accumulated(leaf)
+        self._accumulated(leaf)
+
+    def _accumulated(self, leaf: Tensor) -> None:
+        if not self.shown:
+            return accumulate(leaf, self.grads, self.raw)
+        self.grads[leaf] = raw(self.grads[leaf])
+        modes, state.function_modes = state.function_modes, ()
+        try:
+            accumulate(leaf, self.grads, True)
+        finally:
+            state.function_modes = modes
 
     def before(self, node: Node, g: Any) -> Any:
         """Hooks on the incoming cotangents, and their capture for who asked for them."""
@@ -304,9 +319,12 @@ class Run:
         return after(self, node, g, cots)
 
 
+_EVALUATE, _LEAF = "autograd::engine::evaluate_function: ", "torch::autograd::AccumulateGrad"
+
+
 def dispatching() -> tuple[Any, ...]:
     """The modes at work that see ops."""
-    return tuple([m for m in state.function_modes if hasattr(m, "made")])
+    return tuple([m for m in state.function_modes if hasattr(m, "sees_backward")])
 
 
 def _leads(edge: Any, targets: set[Any], ways: dict[Node, Any]) -> bool | None:
@@ -403,7 +421,7 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
 def _accumulate_tensor(leaf: Tensor, had: Any, c: Any) -> None:
     """The same where one of them is of another layout: dense and sparse make dense."""
     if had is None:
-        leaf._grad = c.detach() if getattr(c, "_a", None) is None else c.clone()
+        leaf._grad = c.clone() if hasattr(c, "_a") else c.as_gradient()
     elif hasattr(c, "_a") and not hasattr(had, "_a"):
         leaf._grad = c + had
     else:

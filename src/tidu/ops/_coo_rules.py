@@ -177,14 +177,16 @@ RULES["div.floor"] = RULES["floor_divide"] = lambda x, y, *_: underivable(
 # ------------------------------------------------------------------ products
 
 
+def _wide(a: Any) -> Any:
+    return a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a
+
+
 def _matrix(x: Any) -> Any:
     """The matrix as SciPy has it, kept for as long as it is not written."""
     if x._matrix is None or x._matrix[0] != x._v[0]:
         from scipy.sparse import coo_matrix
 
-        w = x._of._a
-        w = w.astype(np.float32) if w.dtype.itemsize == 2 and w.dtype.kind in "fV" else w
-        x._matrix = x._v[0], coo_matrix((w, tuple(x._at._a)), tuple(x._size)).tocsr()
+        x._matrix = x._v[0], coo_matrix((_wide(x._of._a), tuple(x._at._a)), tuple(x._size)).tocsr()
     return x._matrix[1]
 
 
@@ -198,7 +200,7 @@ def product(x: Any, y: Any, node: str = "MmBackward0") -> Any:
             raise RuntimeError(
                 f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, x.shape))} and {'x'.join(map(str, y.shape))})"
             )
-        out = tensor_of(np.ascontiguousarray((_matrix(y).T @ x._a.T).T.astype(x.dtype.np, copy=False)))
+        out = tensor_of(np.ascontiguousarray((_matrix(y).T @ _wide(x._a).T).T.astype(x.dtype.np, copy=False)))
     else:
         if y.ndim == 1 and node == "MmBackward0":
             raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
@@ -216,7 +218,7 @@ def product(x: Any, y: Any, node: str = "MmBackward0") -> Any:
             at = np.stack([m.row, m.col]).astype(np.int64)
             out = sparse(tensor_of(at), tensor_of(m.data.astype(x.dtype.np, copy=False)), m.shape, True)
         else:
-            out = tensor_of((_matrix(x) @ y._a).astype(x.dtype.np, copy=False))
+            out = tensor_of((_matrix(x) @ _wide(y._a)).astype(x.dtype.np, copy=False))
 
     def of_x(g: Any) -> Any:
         if y.ndim == 1:

@@ -310,6 +310,20 @@ class Sparse(Kind):
 
     new_empty = new_zeros
 
+    def new_tensor(self, data: Any, **kw: Any) -> Any:
+        """A dense tensor of the dtype."""
+        return tensor(data, **{"dtype": self.dtype, **kw})
+
+    def new_ones(self, *size: Any, **kw: Any) -> Any:
+        """NotImplementedError."""
+        raise _cannot("fill_")
+
+    new_full = new_ones
+
+    def as_gradient(self) -> Any:
+        """The same parts as a first gradient has them: whether they are in order is forgotten."""
+        return sparse(self._at, self._of, self._size, self.is_sparse_csr, type(self))
+
     def storage(self) -> Any:
         """NotImplementedError."""
         return self.numbers("storage")
@@ -411,7 +425,7 @@ class Rows(Sparse):
 def sparse(at: Any, of: Any, size: Any, done: bool = False, kind: Any = Sparse) -> Any:
     """A sparse tensor of these parts, unrecorded."""
     x = new(kind)
-    x._at, x._of, x._size, x._sorted = at, of, Size(size), done
+    x._at, x._of, x._size, x._sorted = at, of, Size(size), done or len(of._a) < 2
     x._v = of._v
     x._node = x._view = x._grad = x._extra = x._matrix = None
     engine.LAYOUTS[0] = True

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.tensor import Tensor, raw
+from ..layouts import strided
 from ..ops.comparison import isclose
 from ..ops.creation import as_tensor
 
@@ -129,6 +130,8 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
             )
 
     same("shape", actual.shape, expected.shape)
+    if o["check_layout"]:
+        same("layout", actual.layout, expected.layout)
     if o["check_stride"]:
         same("stride()", actual.stride(), expected.stride())
     if o["check_dtype"]:
@@ -140,6 +143,11 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
         ]
         d = dtypes.promote_types(*wide)
         actual, expected = actual.to(d), expected.to(d)
+    if actual.layout is not expected.layout:
+        actual, expected = actual.to_dense(), expected.to_dense()
+    if actual.layout is not strided:
+        _compare_sparse(actual, expected, place, o)
+        return
     matches = raw(isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=o["equal_nan"]))
     if matches.all():
         return
@@ -148,6 +156,27 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
     else:
         text = _tensor_mismatch(actual, expected, matches, rtol, atol)
     raise _Failed(AssertionError, text, place)
+
+
+def _compare_sparse(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> None:
+    """The parts of sparse tensors, one after the other."""
+    coo = actual.is_sparse
+    kind, names = ("COO", ("_indices",)) if coo else ("CSR", ("crow_indices", "col_indices"))
+    nnz = actual._nnz(), expected._nnz()
+    if nnz[0] != nnz[1]:
+        raise _Failed(
+            AssertionError,
+            f"The number of specified values in sparse {kind} tensors does not match: {nnz[0]} != {nnz[1]}",
+            place,
+        )
+    for name in (*names, "_values" if coo else "values"):
+        a, b = (getattr(x, name)().detach() for x in (actual, expected))
+        exact = o if "values" in name else {**o, "rtol": 0, "atol": 0}
+        try:
+            _compare_tensors(a, b, place, exact)
+        except _Failed as e:
+            e.text = e.text.replace("Tensor-likes", f"Sparse {kind} {name.lstrip('_')}")
+            raise
 
 
 def _compare(
@@ -241,7 +270,8 @@ def assert_close(
         allow_subclasses: whether values of related classes may be compared.
         rtol, atol: the tolerances, both or neither; by default those of the dtypes.
         equal_nan: whether NaNs are equal.
-        check_device, check_layout: accepted; all tensors are strided, on the CPU.
+        check_layout: the layouts must be the same.
+        check_device: accepted; all tensors are on the CPU.
         check_dtype, check_stride: whether these must be the same.
         msg: the error's message, or a function that makes one of the usual message.
 
@@ -257,7 +287,7 @@ def assert_close(
     __tracebackhide__ = True
     options = {
         "allow_subclasses": allow_subclasses, "rtol": rtol, "atol": atol, "equal_nan": equal_nan,
-        "check_dtype": check_dtype, "check_stride": check_stride,
+        "check_dtype": check_dtype, "check_layout": check_layout, "check_stride": check_stride,
     }  # fmt: skip
     found: list[_Failed] = []
     try:
