@@ -63,7 +63,7 @@ SPELLED = frozenset("grad backward norm cdist split __repr__".split())
 
 OURS = frozenset(["per_sample"])  # arguments that PyTorch's functions have not
 UNTIMED = frozenset(
-    "backward data_ptr dim element_size get_device is_complex is_contiguous is_floating_point is_inference is_signed "
+    "backward data_ptr dense_dim dim element_size get_device is_complex is_contiguous is_floating_point is_inference is_signed "
     "numel register_hook register_post_accumulate_grad_hook requires_grad_ retain_grad size storage storage_offset stride "
     "untyped_storage is_grad_enabled is_inference_mode_enabled".split()
 )

@@ -356,8 +356,11 @@ class Function(metaclass=_FunctionMeta):
             from .function_transforms import process
 
             out = process(cls, args, max(special, key=lambda v: v.level))
-        else:
+        elif state.timer is None:
             out = run(cls, args)[0]
+        else:
+            with state.timer(cls.__name__):
+                out = run(cls, args)[0]
         if state.check_forward:
             check_made(cls._backward_cls.__name__, args, out)
         return out

@@ -193,6 +193,8 @@ class _Local(threading.local):
 class _Recorder:
     """Takes down what runs while a profiler is active; also the function mode by which it sees ops."""
 
+    sees_backward = True
+
     def __init__(self, shapes: bool) -> None:
         self.shapes = shapes
         self.events: list[FunctionEvent] = []
@@ -224,12 +226,17 @@ class _Recorder:
             self.local.open = outer
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(func, "__name__", "op").partition(".")[0]
+        name = getattr(func, "__name__", "op").partition(".")[0].removesuffix("_dim").removesuffix("_all")
         with self.event("aten::" + RENAMED.get(name, name), args):
             return func(*args, **(kwargs or {}))
 
 
-RENAMED = {"cast": "_to_copy", "cross_entropy": "cross_entropy_loss"}
+RENAMED = {
+    "cast": "_to_copy", "cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "tensor": "lift_fresh",
+    "LogSoftmaxBackwardDataBackward": "_log_softmax_backward_data", "contiguous_clone": "clone",
+    "SoftmaxBackwardDataBackward": "_softmax_backward_data", "unsafe_view": "_unsafe_view",
+    "reshape_copy": "_unsafe_view",
+}  # fmt: skip
 _active: list[_Recorder] = []
 
 

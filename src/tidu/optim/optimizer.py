@@ -163,6 +163,12 @@ class Optimizer:
 
         @functools.wraps(func)
         def step(*args: Any, **kwargs: Any) -> Any:
+            if state.timer is None:
+                return stepped(*args, **kwargs)
+            with state.timer(f"Optimizer.step#{type(args[0]).__name__}.step"):
+                return stepped(*args, **kwargs)
+
+        def stepped(*args: Any, **kwargs: Any) -> Any:
             self = args[0]
             pre, post = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
             if not (pre or post or _global_optimizer_pre_hooks or _global_optimizer_post_hooks):
@@ -202,6 +208,12 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros. Source: torch.optim.Optimizer.zero_grad."""
+        if state.timer is None:
+            return self._zero_grad(set_to_none)
+        with state.timer(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:

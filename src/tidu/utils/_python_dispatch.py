@@ -115,6 +115,8 @@ class TorchDispatchMode:
     aten.mul.Tensor
     """
 
+    sees_backward = True
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         raise NotImplementedError
 
