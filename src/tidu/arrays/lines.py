@@ -42,6 +42,10 @@ def _natively(name: str, matrices: list[np.ndarray], numbers: list[np.ndarray]) 
 
 def _over_blocks(x: np.ndarray, piece: Callable[[slice], None]) -> None:
     n = len(x)
+    if x.size <= _NATIVE:
+        with quiet():
+            piece(slice(0, n))
+        return
     step = max(1, min(-(-n // 4), BLOCK // max(1, x.shape[1] * x.itemsize)))
     if x.size <= BIG:
         with quiet():

@@ -377,7 +377,7 @@ def group_norm(
     cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
     """Each group of channels of each sample normalised on its own. Source: torch.group_norm."""
-    n, c = input.shape[0], input.shape[1]
+    n, c, *rest = input.shape
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if c % num_groups:
@@ -391,7 +391,7 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 f"shape {list((v if weight is None else weight).shape)} and input of shape {list(input.shape)}"
             )
-    return native_group_norm(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
+    return native_group_norm(input, weight, bias, n, c, math.prod(rest), num_groups, eps)[0]
 
 
 def f_group_norm(
@@ -403,14 +403,9 @@ def f_group_norm(
     """
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    size = input.size()
-    if (
-        math.prod(
-            [size[0] * size[1] // num_groups, num_groups, *size[2:]][i] for i in range(len(size)) if i != 1
-        )
-        == 1
-    ):
-        shown = [size[0] * size[1] // num_groups, num_groups, *size[2:]]
+    n, c, *rest = input.size()
+    if n * c // num_groups * math.prod(rest) == 1:
+        shown = [n * c // num_groups, num_groups, *rest]
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
     return group_norm(input, num_groups, weight, bias, eps)
 

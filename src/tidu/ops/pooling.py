@@ -47,6 +47,7 @@ def _wide(x: Any) -> Any:
 # ------------------------------------------------------------------ averages
 
 
+@functools.lru_cache(256)
 def _divisors(windows: Windows, size: Ints, pads: Ints, include_pad: bool, override: int | None) -> Any:
     """What each window's sum is divided by: a number, or an array over the windows."""
     if override is not None:
