@@ -316,3 +316,26 @@ def modes_on_classes_and_versions(torch: Any) -> None:
     print(x._version, x)
     with torch.autograd._force_original_view_tracking(True):
         print(x.view(2, 1).shape)
+
+
+def zeros_and_what_is_not_finite(torch: Any) -> None:
+    inf, nan = float("inf"), float("nan")
+
+    def slope(fn: Any, values: Any) -> Any:
+        x = torch.tensor(values, requires_grad=True)
+        return torch.autograd.grad(fn(x).sum(), x)[0]
+
+    for values in (
+        [2.0, 0.0, -3.0, 4.0],
+        [2.0, 0.0, -3.0, 0.0, 5.0],
+        [-2.0, -3.0, 0.0],
+        [-inf, 0.0, 0.0],
+        [nan, 0.0, 1.0],
+    ):
+        print(slope(lambda x: x.cumprod(0), values), slope(torch.prod, values))
+    print(slope(lambda x: x.cumprod(1), [[2.0, 0.0, -3.0], [1.0, 2.0, 3.0], [0.0, 0.0, -1.0]]))
+    print(slope(lambda x: x.logsumexp(0), [-inf, -inf]), slope(lambda x: x.logsumexp(0), [-inf, 0.0]))
+    for p in (0.5, 1, 2, inf, -inf):
+        print(p, slope(lambda x, p=p: x.norm(p), [nan, 0.0, -1.0]))
+    zeros = [-0.0, 0.0, 0.5]
+    print(torch.erfinv(torch.tensor(zeros)), slope(torch.logit, zeros))

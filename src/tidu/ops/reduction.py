@@ -78,6 +78,8 @@ def _sum_given(
     """
     if dim is _ALL and keepdim:
         raise TypeError("keepdim= without dim=")
+    if out is not None and dtype is None:
+        dtype = out.dtype  # the sum is taken in it
     if dtype is not None:
         refuse_integers(input, dtype)
         input = cast(input, dtype.np)
@@ -204,6 +206,12 @@ def _prod_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, k
     return g * conj(expand_back(out, input_shape, dim, keepdim) / input)
 
 
+def _prod_all_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, keepdim: bool) -> Any:
+    if not isinstance(input, Tensor) and np.count_nonzero(input) < input.size - 1:
+        return np.zeros_like(input)  # two zeros: also beside what is not finite
+    return _prod_backward(g, input, out, input_shape, dim, keepdim)
+
+
 def products_of_others(x: Any, dim: Ints) -> Any:
     """For every element the product of the others along `dim`: right where some are zero, to any derivative."""
     from .scan import exclusive_cumprod
@@ -222,7 +230,7 @@ _RULES: dict[str, Any] = {
         "input": lambda t, input, dim, keepdim: _sum_dim(t * products_of_others(input, dim), dim, keepdim)
     },
 }
-_prod_all = Op("prod", _prod_forward, **_RULES, out_arg=False)
+_prod_all = Op("prod", _prod_forward, {"input": _prod_all_backward}, _RULES["jvp"], out_arg=False)
 _prod_dim = Op("prod_dim", _prod_forward, **_RULES, node="ProdBackward1", out_arg=False)
 
 
@@ -230,6 +238,8 @@ def prod(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = Non
     """The product of all elements, or along a dimension. Integers multiply to int64. Source: torch.prod."""
     if dim is None or (dim is _ALL and keepdim):
         raise TypeError("dim= must be an int")
+    if out is not None and dtype is None:
+        dtype = out.dtype
     if dtype is not None:
         refuse_integers(input, dtype)
         input = cast(input, dtype.np)
@@ -454,9 +464,7 @@ def _logsumexp_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
 def _exp(input: Any, back: Any) -> Any:
     from .pointwise import exp
 
-    if isinstance(back, Tensor) and back.dtype.is_complex or getattr(back.dtype, "kind", "") == "c":
-        return exp(input - back)
-    return exp(input - where(back == float("-inf"), 0.0, back))
+    return exp(input - back)
 
 
 _logsumexp = Op(

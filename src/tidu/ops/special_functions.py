@@ -54,9 +54,14 @@ def special(
 
 # ------------------------------------------------------------------ error functions
 
+
+def _erfinv(input: Any) -> Any:
+    return np.asarray(np.copysign(scipy("erfinv")(input), input))  # SciPy's loses the sign of zero
+
+
 erf = special("erf", _erf, lambda x: _2_BY_SQRT_PI * exp(-(x * x)), word="erf_vml_cpu")
 erfc = special("erfc", "erfc", lambda x: -_2_BY_SQRT_PI * exp(-(x * x)), word="erfc_vml_cpu")
-erfinv = special("erfinv", "erfinv", lambda out: _HALF_SQRT_PI * exp(out * out), word="erfinv_vml_cpu")
+erfinv = special("erfinv", _erfinv, lambda out: _HALF_SQRT_PI * exp(out * out), word="erfinv_vml_cpu")
 erfcx = special("special_erfcx", "erfcx", lambda x, out: 2 * x * out - _2_BY_SQRT_PI, refused="ch")
 ndtri = special(
     "special_ndtri", "ndtri", lambda out: math.sqrt(2 * math.pi) * exp(out * out / 2), refused="ch"
@@ -259,7 +264,7 @@ def _logit(input: Any, eps: float | None = None) -> Any:
 
 def _logit_rule(g: Any, input: Any, eps: float | None) -> Any:
     low, high, beyond = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
-    return where((input < low) | (input > high), beyond, g / (input * (1 - input)))
+    return where((input < low) | (input > high), beyond, g / (input * (1 - input) + 0.0))
 
 
 logit = elementwise("logit", _logit, {"input": _logit_rule}, policy=refuse("c", "logit_cpu", floats=True))

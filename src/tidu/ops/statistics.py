@@ -237,7 +237,7 @@ def _sgn(x: Any) -> Any:
     if x.dtype.kind == "c":
         a = np.abs(x)
         return x / np.where(a == 0, 1, a)
-    return np.sign(x)
+    return np.where(x != x, x.dtype.type(0), np.sign(x))
 
 
 def _abs(x: Any) -> Any:
