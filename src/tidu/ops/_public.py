@@ -205,6 +205,7 @@ dropout: {}(T input, o p, b training)
 max_pool1d max_pool2d max_pool3d: {}(T input, I kernel_size, J stride, I padding, I dilation, b ceil_mode)
 elu celu: {}(T input, N alpha)
 leaky_relu: {}(T input, N negative_slope)
+softplus softshrink hardshrink rrelu: R
 threshold: {}(T input, N threshold, N value)
 glu: input.dim; {}(T input, i dim)
 softmax log_softmax: input.{}; {}(j dim)
@@ -240,12 +241,25 @@ def _look(step: str, given: dict[str, Any]) -> Exception | None:
     return TypeError(text) if text else None
 
 
+def _refuse_complex(name: str, input: Any) -> None:
+    """Raise for a complex number where a real one is due."""
+    double = name in ("celu", "softshrink", "rrelu") or input.dtype.name == "float64"
+    if double or input.dtype.is_floating_point:
+        raise RuntimeError(
+            f"value cannot be converted to type {'double' if double else 'float'} without overflow"
+        )
+
+
 def looking(fn: Any, name: str, steps: str) -> Callable[..., Any]:
     """A function that, where it fails, says what PyTorch's function in Python would have come upon."""
+
+    real = " N " in steps or steps == "R"  # takes numbers, not complex ones
 
     @functools.wraps(fn)
     def call(*args: Any, **kw: Any) -> Any:
         try:
+            if real and any([v.__class__ is complex for v in (*args, *kw.values())]):
+                _refuse_complex(name, args[0] if args else kw["input"])
             return fn(*args, **kw)
         except Exception:
             try:
@@ -258,7 +272,7 @@ def looking(fn: Any, name: str, steps: str) -> Callable[..., Any]:
             given = bound.arguments
             for step in steps.replace("{}", name).split("; "):
                 if step == "R":
-                    if given["reduction"] not in ("none", "mean", "sum"):
+                    if given.get("reduction") not in ("none", "mean", "sum"):
                         break
                 elif (better := _look(step, given)) is not None:
                     raise better from None

@@ -117,7 +117,7 @@ argsort: Tensor input, *, bool stable, int dim = -1, bool descending = False, OU
   | Tensor input, int dim = -1, bool descending = False
 as_tensor: Tensor data, *, torch.dtype dtype = None, torch.device device = None
 avg_pool1d: Tensor input, tuple of ints kernel_size, tuple of ints stride = [], tuple of ints padding = [0], bool ceil_mode = False, bool count_include_pad = True
-avg_pool2d avg_pool3d: Tensor input, tuple of ints kernel_size, tuple of ints stride = None, tuple of ints padding = 0, bool ceil_mode = False, bool count_include_pad = True, int divisor_override = None
+avg_pool2d avg_pool3d: Tensor input, tuple of ints kernel_size, tuple of ints stride = None, tuple of ints padding = 0, bool ceil_mode = False, bool count_include_pad = True, int divisor_override = None, *, OUT
 baddbmm: Tensor input, Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1, OUT
   | Tensor input, Tensor batch1, Tensor batch2, torch.dtype out_dtype, *, Number beta = 1, Number alpha = 1, OUT
 batch_norm: Tensor input, Tensor weight, Tensor bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps, bool cudnn_enabled

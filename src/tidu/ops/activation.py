@@ -447,12 +447,7 @@ def tanhshrink(input: Value) -> Value:
 
 
 def _glu_forward(input: Any, dim: int = -1) -> Any:
-    if input.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
     d = normalize_dim(dim, input.ndim)
-    n = input.shape[d]
-    if n % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {n}")
     a, b = np.split(input, 2, d)
     return np.asarray(a * kernels.sigmoid(np.ascontiguousarray(b)))
 
@@ -491,6 +486,11 @@ _glu = Op(
 
 def glu(input: Value, dim: int = -1) -> Value:
     """The first half along `dim` times the sigmoid of the second. Source: torch.nn.functional.glu."""
+    if not input.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    d = normalize_dim(dim, input.ndim)
+    if input.shape[d] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {input.shape[d]}")
     refusal("bic", "glu_cpu")("glu", input.dtype)
     return _glu(input, dim)
 

@@ -14,7 +14,17 @@ from ..core.op import Op
 from ._refuse import refusal
 from .activation import relu
 from .pointwise import abs, sign
-from .pooling import as_laid, avg_pool1d, avg_pool2d, avg_pool3d, gather_places, scatter_places
+from .pooling import (
+    as_laid,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    gather_places,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    scatter_places,
+)
 from .powers import pow
 from .reduction import mean
 
@@ -497,12 +507,17 @@ max_unpool1d, max_unpool2d, max_unpool3d = (_unpool_face(n) for n in (1, 2, 3))
 def _lp_pool(
     n: int,
     pool: Callable[..., Any],
+    maximum: Callable[..., Any],
     input: Value,
     norm_type: float,
     kernel_size: Any,
     stride: Any,
     ceil_mode: bool,
 ) -> Value:
+    if norm_type == math.inf:
+        return maximum(input, kernel_size, stride, 0, 1, ceil_mode)
+    if n == 2 and isinstance(kernel_size, (tuple, list)):
+        w, h = kernel_size
     count = math.prod(_as(kernel_size, n))
     out = pool(pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return pow(sign(out) * relu(abs(out)) * count, 1.0 / norm_type)
@@ -512,18 +527,18 @@ def lp_pool1d(
     input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
 ) -> Value:
     """The `norm_type`-norm of each window: (sum of x**p)**(1/p). Source: torch.nn.functional.lp_pool1d."""
-    return _lp_pool(1, avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(1, avg_pool1d, max_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(
     input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Value:
     """The `norm_type`-norm of each window of a plane. Source: torch.nn.functional.lp_pool2d."""
-    return _lp_pool(2, avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(2, avg_pool2d, max_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(
     input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Value:
     """The `norm_type`-norm of each window of a volume. Source: torch.nn.functional.lp_pool3d."""
-    return _lp_pool(3, avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode)
+    return _lp_pool(3, avg_pool3d, max_pool3d, input, norm_type, kernel_size, stride, ceil_mode)

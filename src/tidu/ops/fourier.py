@@ -347,6 +347,8 @@ def _two(name: str, several: Callable[..., Any]) -> Callable[..., Any]:
     def transform(
         input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
     ) -> Any:
+        if dim is None:
+            raise TypeError(f"{name}() takes two dims")
         return several(input, s, dim, norm, out=out)
 
     return transform
@@ -434,6 +436,8 @@ def rfftfreq(
 
 def _shifted(input: Any, dim: Any, half: Callable[[int], int]) -> Any:
     dims = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if dims and not input.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     dims = [normalize_dim(d, input.ndim) for d in dims]
     return roll(input, [half(input.shape[d]) for d in dims], dims)
 

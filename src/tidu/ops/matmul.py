@@ -19,6 +19,7 @@ from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
 from ._exact import c_word, exact_out
 from ._half import widened
+from ._make import warn_once
 from .arithmetic import mul
 from .shape import reshape
 
@@ -226,11 +227,13 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """
     if not isinstance(other, Tensor):
         raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
-    r = _matmul(input, other)
     if out is None:
-        return r
-    from ..core.inplace import write_out
+        return _matmul(input, other)
+    from ..core.inplace import refuse_recorded_out, write_out
+    from ._reduce import Named
 
+    refuse_recorded_out(Named("matmul"), out, input.requires_grad or other.requires_grad)  # type: ignore[arg-type]
+    r = _matmul(input, other)
     return write_out(mm.op, r._a, out, r.requires_grad)
 
 
@@ -519,6 +522,10 @@ for _op in (dot, vdot):
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """The product of several matrices, in the cheapest order. Source: torch.chain_matmul."""
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
     r = multi_dot(list(matrices))
     return r if out is None else out.copy_(r)
 

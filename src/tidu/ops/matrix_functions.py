@@ -12,6 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
 from ..shapes import broadcast_shapes, normalize_dim
+from ._exact import c_word
 from ._hot import hot
 from ._linalg import (
     H,
@@ -252,14 +253,6 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     return cat([x.new_ones((*tuple(x.shape), 1), dtype=powers.dtype), powers], -1)
 
 
-_WORDS = {
-    dtypes.float32: "float",
-    dtypes.float64: "double",
-    dtypes.float16: "c10::Half",
-    dtypes.int64: "long int",
-}
-
-
 def linalg_multi_dot(tensors: Any, *, out: Any = None) -> Any:
     """The product of several matrices, in the order that takes the fewest multiplications; the first and the last may
     be vectors. Source: torch.linalg.multi_dot."""
@@ -276,7 +269,7 @@ def linalg_multi_dot(tensors: Any, *, out: Any = None) -> Any:
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {v.ndim}D")
     for i, v in enumerate(tensors):
         if v.dtype != tensors[0].dtype:
-            a, b = (_WORDS.get(w.dtype, w.dtype.legacy) for w in (tensors[0], v))
+            a, b = (c_word(w.dtype) for w in (tensors[0], v))
             raise RuntimeError(
                 f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {a} and tensor {i} {b}"
             )
@@ -306,6 +299,8 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     """
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > A.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {A.ndim}")
     rows, cols = _count(A.shape[:ind]), _count(A.shape[ind:])
     if rows != cols:
         raise RuntimeError(

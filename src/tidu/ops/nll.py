@@ -238,20 +238,15 @@ def nll_loss_of(input: Value, target: Value, weight: Value, how: int, ignore_ind
         raise ValueError(f"Expected 1 or more dimensions (got {n})")
     if n != 1 and (not target.ndim or input.shape[0] != target.shape[0]):
         have = target.shape[0] if target.ndim else 0
-        if target.ndim:
-            raise ValueError(
-                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({have})."
-            )
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({have}).")
     channels = input.shape[1] if n > 1 else input.shape[0]
     if n in (1, 2):
         if target.ndim > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-        if n == 2 and target.ndim == 0:
-            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size (0).")
         squeeze = n == 1 and target.ndim == 1
         if squeeze and target.shape[0] != 1:
-            raise RuntimeError(
-                f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})"
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
             )
         _check_weights(weight, channels)
         _same_dtype(input, weight)

@@ -11,7 +11,7 @@ from ..core.forward import transpose_vjp
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
-from ..shapes import broadcast_shapes
+from ..shapes import broadcast_shapes, normalize_dim
 from ._exact import exact_out
 from ._write import write_part
 from .gather import copied, fitting, gather, ready, scatter, scatter_add
@@ -57,6 +57,7 @@ def reduce_at(out: Any, where_: Any, src: Any, reduce: str, include_self: bool) 
 
 def _reduce_into(a: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> None:
     if reduce not in _UFUNCS:
+        normalize_dim(dim, a.ndim)
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if (reduce, a.dtype.kind) in _REFUSED:
         legacy = from_numpy(a.dtype).legacy

@@ -18,6 +18,7 @@ from ..core.views import geometry, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ..naming import Shown
+from ._exact import c_word
 from ._make import shape_of, sizes_of
 from ._sampler import no_derivative
 
@@ -288,9 +289,9 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         if a.dtype != raw(self).dtype:
             raise RuntimeError(
                 "Could not set tensor of type "
-                + source.dtype.legacy
+                + c_word(source.dtype)
                 + " to a tensor of type "
-                + self.dtype.legacy
+                + c_word(self.dtype)
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
     else:
