@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import Any
 
 from . import dtypes
 from .core.tensor import Tensor
 from .layouts import strided
+from .ops._make import warn_once
 from .ops.construct import build
 from .ops.storage import TypedStorage, UntypedStorage
 
@@ -79,11 +79,10 @@ def typename(obj: Any, /) -> str:
 
 def set_default_tensor_type(t: Any, /) -> None:
     """Set the default floating type by an old tensor type; deprecated. Source: torch.set_default_tensor_type."""
-    warnings.warn(
+    warn_once(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
-        UserWarning,
-        stacklevel=2,
+        2,
     )
     if isinstance(t, str):
         module, _, name = t.rpartition(".")

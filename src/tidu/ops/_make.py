@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -237,6 +238,15 @@ def restrided(shape: tuple[int, ...], d: Any, order: str) -> Any:
     return np.moveaxis(empty_array((shape[0], *shape[2:], shape[1]), d), -1, 1)
 
 
+def laid_as(r: Any, *given: Any) -> Any:
+    """A result, with its channels last in memory if one of these arrays has them there."""
+    if r.ndim in (4, 5):
+        for a in given:
+            if not a.flags.c_contiguous and np.moveaxis(a, 1, -1).flags.c_contiguous:
+                return np.moveaxis(np.ascontiguousarray(np.moveaxis(r, 1, -1)), -1, 1)
+    return r
+
+
 # ------------------------------------------------------------------ numbers
 
 
@@ -249,6 +259,16 @@ def number(value: Any, fn: str, name: str, position: int) -> Any:
     raise TypeError(
         f"{fn}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}"
     )
+
+
+_warned: set[str] = set()
+
+
+def warn_once(text: str, stacklevel: int = 3) -> None:
+    """Warn the caller's caller, or who is further up, once in a program."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
 
 
 def integer(value: Any, fn: str, name: str, position: int) -> int:

@@ -13,7 +13,7 @@ from ..core.subclass import call_overridden
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import dtype as Dtype
 from . import _data
-from ._make import as_dtype, check_place, filling, made, number, overriding
+from ._make import as_dtype, check_place, filling, made, number, overriding, warn_once
 from .conversion import cast_array, convert, numbers_of
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor"]
@@ -58,14 +58,14 @@ def tensor(
     return made(_copied(data, dtype, 3), requires_grad)
 
 
-def _copied(data: Any, d: Dtype | None, stacklevel: int) -> Any:
+def _copied(data: Any, d: Dtype | None, stacklevel: int, name: str = "torch.tensor") -> Any:
     """A fresh array of any data."""
     if isinstance(data, _PLAIN) and not isinstance(data, np.generic):
         return _data.array_of(data, d)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -95,7 +95,7 @@ def new_tensor(
     if overriding(self):
         return call_overridden(new_tensor, (self,), (self, data), {} if dtype is None else {"dtype": dtype})
     d = self.dtype if dtype is None else as_dtype(dtype, "new_tensor")
-    return made(_copied(data, d, 3), requires_grad)
+    return made(_copied(data, d, 3, "tensor.new_tensor"), requires_grad)
 
 
 def scalar_tensor(
@@ -172,7 +172,7 @@ def asarray(
         t = from_numpy(obj, _stacklevel=3)
     elif hasattr(obj, "__dlpack__"):
         t = from_dlpack(obj)
-    elif not isinstance(obj, (str, bytes)) and _has_buffer(obj):
+    elif _has_buffer(obj):
         t = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
     elif copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -200,9 +200,6 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-_warned: set[str] = set()
-
-
 def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
     """A tensor over the memory of an array. Source: torch.from_numpy.
 
@@ -221,7 +218,7 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {name})")
     _data.check_foreign(a)
     if not a.flags.writeable:
-        _warn_once(
+        warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
             "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
             "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
@@ -230,12 +227,6 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
         )
     # A view of one's own: its shape stays when somebody assigns to the array's.
     return tensor_of(a.view(np.ndarray))
-
-
-def _warn_once(text: str, stacklevel: int) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -273,7 +264,7 @@ def frombuffer(
         raise ValueError("object does not implement Python buffer protocol.") from None
     length, item = view.nbytes, d.itemsize
     if view.readonly:
-        _warn_once(
+        warn_once(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
             "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
             "buffer to protect its data or make it writable before converting it to a tensor. This type of warning "

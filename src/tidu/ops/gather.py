@@ -22,6 +22,7 @@ from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
 from ._exact import apart_out, exact_out, refuse_overlap
 from ._indexed import indexed
+from ._make import warn_once
 from ._names import numpy_names
 from ._write import write_part
 from .arithmetic import not_implemented
@@ -418,6 +419,10 @@ def _choose(
         )
     if reduce is None:
         return _scatter_src_op, (input, dim, index, given)
+    warn_once(
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+        "release. Use torch.scatter_reduce instead for more reduction options."
+    )
     return _combine_src, (input, dim, index, given, reduce)
 
 

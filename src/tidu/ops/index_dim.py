@@ -15,6 +15,7 @@ from ..dtypes import from_numpy
 from ..shapes import normalize_dim, size_at
 from ._exact import apart_out, exact_out
 from ._indexed import indexed
+from ._make import warn_once
 from ._names import numpy_names
 from ._strides import copy_as
 from ._write import write_part
@@ -444,6 +445,7 @@ def _reduce_into(
     **Arguments** reduce: "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
     Source: torch.index_reduce.
     """
+    warn_once("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."

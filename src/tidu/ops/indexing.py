@@ -397,7 +397,7 @@ def _copy_into(view: Any, value: Any) -> None:
 
 
 def _value(value: Any, x: Any) -> Tensor:
-    if isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
+    if isinstance(value, (bool, int, float, complex, np.integer)):
         if type(value) is int and not -(2**63) <= value < 2**64:
             raise ValueError("Overflow when unpacking long long")
         return tensor_of(number(checked_number(value, x.dtype), x.dtype))

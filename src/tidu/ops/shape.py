@@ -7,7 +7,6 @@ repeats dimensions; views of a part are in `windows.py`.
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._arguments import refusal
+from ._make import warn_once
 from ._names import numpy_names
 from ._relabel import relabel
 
@@ -73,15 +73,6 @@ def named_ints(args: tuple[Any, ...], kw: dict[str, Any], fn: str, name: str) ->
     if kw:
         raise TypeError(f"{fn}() got an unexpected keyword argument '{next(iter(kw))}'")
     return ints(args, fn, name)
-
-
-_warned: set[str] = set()
-
-
-def warn_once(message: str) -> None:
-    if message not in _warned:
-        _warned.add(message)
-        warnings.warn(message, UserWarning, stacklevel=4)
 
 
 # ------------------------------------------------------------------ another shape

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import tensor_of
+from ._make import warn_once
 from .complexes import view_as_real
 from .fourier import BY_N, NONE, ROOT, c2c, c2r, r2c
 from .padding import constant_pad_nd, pad
@@ -19,13 +20,6 @@ METHODS = "istft stft"
 _NO_WINDOW = "A window was not provided. A rectangular window will be applied{}To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."  # noqa: E501
 _LEAKS = ",which is known to cause spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage."  # noqa: E501
 _LOSES = ".Please provide the same window used by stft to make the inversion lossless."
-_warned: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def _flag(v: Any) -> str:
@@ -60,7 +54,7 @@ def stft(
     dimension of real and imaginary parts.
     """
     if window is None:
-        _warn_once(_NO_WINDOW.format(_LEAKS))
+        warn_once(_NO_WINDOW.format(_LEAKS))
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     x = input
@@ -80,7 +74,7 @@ def stft(
         )
     as_complex = complex_ if return_complex is None else return_complex
     if not as_complex:
-        _warn_once(
+        warn_once(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
             "return complex tensors "
             "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
@@ -145,7 +139,7 @@ def istft(
     Source: torch.istft. RuntimeError where that sum is zero: the window must leave no gaps.
     """
     if window is None:
-        _warn_once(_NO_WINDOW.format(_LOSES))
+        warn_once(_NO_WINDOW.format(_LOSES))
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
 
