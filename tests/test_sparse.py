@@ -150,3 +150,18 @@ def test_the_invariants_are_checked_where_asked():
         with pytest.raises(RuntimeError, match="found index 5"):
             torch.sparse_coo_tensor([[5]], [1.0], (2,))
     assert not check.is_enabled() and torch.sparse_coo_tensor([[5]], [1.0], (2,))._nnz() == 1
+
+
+def test_sparse_added_in_place_to_a_table_touches_rows_and_history():
+    table, rows = torch.nn.Parameter(torch.ones(3, 2)), torch.sparse_coo_tensor([[1]], [[2.0, 3.0]], (3, 2))
+    with torch.no_grad():
+        before = table._version
+        assert table.add_(rows, alpha=-1) is table and table._version == before + 1
+    assert table.tolist() == [[1.0, 1.0], [-1.0, -2.0], [1.0, 1.0]]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        table.add_(rows)
+    x, s = torch.ones(3, 2).requires_grad_() * 1, rows.requires_grad_()
+    x.add_(s, alpha=3).sum().backward()
+    assert s.grad.tolist() == [[3.0, 3.0]] * 3
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+        torch.ones(3, 2, dtype=torch.int64).add_(rows.detach())

@@ -95,19 +95,19 @@ class Sparse(Kind):
 
     def process_inplace(self, op: Any, args: Sequence[Any]) -> Any:
         x, scale = args[0], _SCALES.get(op.name)
-        if (
-            x.__class__ is Tensor
-            and scale
-            and not (state.grad and (x.requires_grad or args[1].requires_grad))
-        ):
-            alpha = scale * (args[2] if len(args) > 2 else 1)
-            _check_sizes(x, args[1])
-            _scatter(x._a, _coo(args[1]), alpha)
-            x._v[0] += 1
-            return x
-        if op.name in UNARY and not x._sorted:
+        a = getattr(x, "_a", None)
+        if scale and a is not None and x.dtype is args[1].dtype:
+            if not (state.grad and (x.requires_grad or args[1].requires_grad)):
+                _check_sizes(x, args[1])
+                _scatter(a, _coo(args[1]), scale * (args[2] if len(args) > 2 else 1))
+                x._v[0] += 1
+                return x
+        if a is None and op.name in UNARY and not x._sorted:
             raise RuntimeError(f"{op.name}_ requires coalesced input")
         got = self.process(op, args)  # type: ignore[arg-type]
+        if not dtypes.can_cast(got.dtype, x.dtype):
+            words = got.dtype.legacy, x.dtype.legacy
+            raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*words))
         if not isinstance(x, Sparse):
             return x.copy_(got.to_dense())
         return _written(x, got)
