@@ -12,6 +12,7 @@ float64; the second number of a pair waits in the stream for the next such call.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,22 @@ def _few_blocks(stream: WordStream, n: int, dtype: np.dtype) -> np.ndarray | Non
     return out
 
 
+def _compiled(n: int) -> Any:
+    """The compiled loop for `n` more numbers, where it should by now have been compiled, and can be."""
+    if worth_compiling("normals", n):
+        from tidu.arrays.native_random import kernel, normals
+
+        if kernel("normals") is not None:
+            return normals
+    return None
+
+
 def _made32(words: np.ndarray) -> np.ndarray:
+    normals = _compiled(words.size)
+    if normals is not None:
+        out = np.empty(words.size, np.float32)
+        normals(words, out, 0.0, 1.0)
+        return out.reshape(-1, 16)
     u = to_singles(words)
     _Transform32(u.size // 2)(u)
     return u.reshape(-1, 16)
@@ -145,18 +161,16 @@ def _in_blocks(stream: WordStream, n: int, dtype: np.dtype, mean: float, std: fl
     whole = n - rest
     # A rest means that the last 16 places are drawn anew, though PyTorch has filled them, too.
     unused = rest * (work.itemsize // 4) if dtype == work else 0
-    if not double and worth_compiling("normals", n):
-        from tidu.arrays.native_random import kernel, normals
-
-        if kernel("normals") is not None:
-            out = np.empty(n, work)
-            for i in range(0, whole, 4 * CHUNK):
-                part = out[i : min(i + 4 * CHUNK, whole)]
-                normals(stream.take(part.size), part, mean, std)
-            if rest:
-                stream.skip(unused)
-                normals(stream.take(16), out[n - 16 :], mean, std)
-            return out.astype(dtype, copy=False)
+    normals = None if double else _compiled(n)
+    if normals is not None:
+        out = np.empty(n, work)
+        for i in range(0, whole, 4 * CHUNK):
+            part = out[i : min(i + 4 * CHUNK, whole)]
+            normals(stream.take(part.size), part, mean, std)
+        if rest:
+            stream.skip(unused)
+            normals(stream.take(16), out[n - 16 :], mean, std)
+        return out.astype(dtype, copy=False)
     fill = doubles if double else singles
     out = np.empty(whole + 16 if rest else n, work)
     fill(stream, whole, out[:whole])

@@ -73,6 +73,8 @@ def affine(x: np.ndarray, scale: float, shift: float) -> np.ndarray:
 
     `scale` and `shift` must be of x's precision.
     """
+    if scale == 1 and shift == 0:
+        return x
     exact_product = abs(math.frexp(scale)[0]) == 0.5  # a power of two
     with quiet():
         if exact_product or shift == 0:
