@@ -215,7 +215,7 @@ class finfo:
     def __init__(self, type: dtype | None = None) -> None:
         d = _default if type is None else type
         if not isinstance(d, dtype):
-            raise TypeError(f"type expected dtype, got {d.__class__.__name__}")
+            raise _no_dtype("finfo", d)
         if d.category not in (FLOATING, COMPLEX):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
@@ -248,6 +248,10 @@ class finfo:
         )
 
 
+def _no_dtype(name: str, d: Any) -> TypeError:
+    return TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(d).__name__}")
+
+
 class iinfo:
     """Limits of an integer type. Source: torch.iinfo."""
 
@@ -255,7 +259,7 @@ class iinfo:
 
     def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype):
-            raise TypeError(f"type expected dtype, got {type.__class__.__name__}")
+            raise _no_dtype("iinfo", type)
         if type.category in (FLOATING, COMPLEX):
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"

@@ -194,7 +194,12 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
         outs = out if isinstance(out, (tuple, list)) else (out,)
         given = [v for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))]
         if any([isinstance(v, Tensor) and v.requires_grad for v in (*given, *outs, *kw.values())]):
-            called = {"kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex"}.get(name, name)
+            called = {
+                "kron": "mul",
+                "norm": "linalg_vector_norm",
+                "inverse": "linalg_inv_ex",
+                "linalg_inv": "linalg_inv_ex",
+            }.get(name, name)
             return RuntimeError(
                 f"{'aten::' * (name in ATEN)}{called}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."
@@ -211,6 +216,9 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
     return None
 
 
+_CALLED = {
+    "kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex",
+}  # fmt: skip
 _LATE = frozenset(
     "__and__ __or__ __xor__ requires_grad_ resize_ set_ logical_not_ float_power_ detach_ true_divide_ t_ squeeze_ "
     "unsqueeze_ transpose_ swapaxes_ swapdims_ index_put_ clip_".split()
@@ -257,6 +265,12 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
 
 
 _COUNTS = {"Tensor", "int", "bool", "torch.dtype", "tuple of Tensors"}
+
+
+def said(name: str, method: bool, params: Sequence[str], args: tuple[Any, ...]) -> Exception | None:
+    """The error of the call of its caller, whose arguments by position and by name are read off the code before it."""
+    args, kw = _as_named(sys._getframe(2), params, args, {})
+    return refusal(name, method, args, kw)
 
 
 def _least(signature: str) -> int:
@@ -308,11 +322,11 @@ def problem(
     positional = [p for p in parameters if not p.by_name]
     spread = len(positional) == 1 and positional[0].kind == "tuple of ints"
     if len(args) > len(positional) and not (spread and (_is_int(args[0]) or isinstance(args[0], str))):
-        least = sum(p.required for p in positional)
-        most = f"{len(positional)} positional argument{'s' * (len(positional) != 1)}"
-        if least < len(positional):
-            most = f"from {least} to {len(positional)} positional arguments"
-        return f"{name}() takes {most} but {len(args)} {'was' if len(args) == 1 else 'were'} given"
+        least = sum(p.required for p in parameters)
+        if least != len(positional):
+            return f"{name}() takes from {least} to {len(positional)} positional arguments but {len(args)} were given"
+        plural, were = "s" * (least != 1), "was" if len(args) == 1 else "were"
+        return f"{name}() takes {least} positional argument{plural} but {len(args)} {were} given"
     for i, p in enumerate(parameters):
         by_place = i < len(args) and not p.by_name
         if not by_place and p.name not in kw:

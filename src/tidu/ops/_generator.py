@@ -31,7 +31,7 @@ class Generator:
     __slots__ = ("__weakref__", "stream")
 
     def __init__(self, device: Any = "cpu") -> None:
-        kind = device if isinstance(device, Device) else Device(device)
+        kind = device if isinstance(device, Device) else Device("cpu" if device is None else device)
         if kind.type == "cuda":
             raise RuntimeError(
                 "Cannot get CUDA generator without ATen_cuda library. PyTorch splits its backend into two shared "

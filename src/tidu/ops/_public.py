@@ -80,7 +80,7 @@ LINALG: dict[str, tuple[str, ...]] = {
     "solve": (f"Tensor A, Tensor B, *, bool left = True, {_OUT}",),
     "solve_ex": (f"Tensor A, Tensor B, *, bool left = True, bool check_errors = False, {_OUTS}",),
     "solve_triangular": (
-        f"Tensor input, Tensor B, bool upper, *, bool left = True, bool unitriangular = False, {_OUT}",
+        f"Tensor input, Tensor B, *, bool upper, bool left = True, bool unitriangular = False, {_OUT}",
     ),
     "svd": (f"Tensor A, bool full_matrices = True, *, str driver = None, {_OUTS}",),
     "svdvals": (f"Tensor A, *, str driver = None, {_OUT}",),
@@ -200,7 +200,7 @@ batch_norm: {}(T input, t weight, t bias, t running_mean, t running_var, b train
 instance_norm: {}(T input, t weight, t bias, t running_mean, t running_var, b use_input_stats, f momentum, f eps)
 layer_norm: {}(T input, L normalized_shape, t weight, t bias, f eps)
 rms_norm: {}(T input, L normalized_shape, t weight)
-group_norm: input.dim; {}(T input, i num_groups, t weight, t bias, f eps)
+group_norm: input.dim; {}(T input, o num_groups, t weight, t bias, f eps)
 dropout: {}(T input, o p, b training)
 max_pool1d max_pool2d max_pool3d: {}(T input, I kernel_size, J stride, I padding, I dilation, b ceil_mode)
 elu celu: {}(T input, N alpha)

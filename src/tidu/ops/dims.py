@@ -11,7 +11,7 @@ from ..core.parameters import REQUIRED
 from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
-from ._arguments import refusal
+from ._arguments import said
 from ._relabel import relabel
 from ._strides import strided
 from .shape import ints, named_ints, reshape
@@ -65,24 +65,28 @@ _squeeze_dims = view_op(
 
 def squeeze(input: Any, dim: Any = REQUIRED, *, axis: Any = REQUIRED) -> Any:
     """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
-    return _squeezed(input, dim, axis, _VIEWS, "squeeze")
+    try:
+        return _squeezed(input, dim, axis, _VIEWS)
+    except TypeError:
+        raise said("squeeze", False, ("input", "dim"), (input, dim)) or TypeError("squeeze") from None
 
 
 def method_squeeze(self: Tensor, dim: Any = REQUIRED, *more: int, axis: Any = REQUIRED) -> Any:
     """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.Tensor.squeeze."""
-    return _squeezed(self, (dim, *more) if more else dim, axis, _VIEWS, "squeeze", True)
+    dim = (dim, *more) if more else dim
+    try:
+        return _squeezed(self, dim, axis, _VIEWS)
+    except TypeError:
+        raise said("squeeze", True, ("self", "dim"), (self, dim)) or TypeError("squeeze") from None
 
 
-def _squeezed(input: Any, dim: Any, axis: Any, ops: Any, name: str, method: bool = False) -> Any:
+def _squeezed(input: Any, dim: Any, axis: Any, ops: Any) -> Any:
     whole, one, several = ops
     if dim is REQUIRED:
         dim = axis
     if dim is REQUIRED:
         return whole(input)
-    try:
-        return several(input, tuple(dim)) if isinstance(dim, (tuple, list)) else one(input, dim)
-    except TypeError:
-        raise refusal(name, method, (input, dim), {}) or TypeError(name) from None
+    return several(input, tuple(dim)) if isinstance(dim, (tuple, list)) else one(input, dim)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -203,7 +207,10 @@ _IN_PLACE = _squeeze_all_, _squeeze_dim_, _squeeze_dims_
 
 def squeeze_(self: Tensor, dim: Any = REQUIRED) -> Any:
     """Drop dimensions of size one, in place. Source: torch.Tensor.squeeze_."""
-    return _squeezed(self, dim, REQUIRED, _IN_PLACE, "squeeze_", True)
+    try:
+        return _squeezed(self, dim, REQUIRED, _IN_PLACE)
+    except TypeError:
+        raise said("squeeze_", True, ("self", "dim"), (self, dim)) or TypeError("squeeze_") from None
 
 
 method_expand.__name__ = method_expand.__qualname__ = "expand"
