@@ -339,3 +339,34 @@ def zeros_and_what_is_not_finite(torch: Any) -> None:
         print(p, slope(lambda x, p=p: x.norm(p), [nan, 0.0, -1.0]))
     zeros = [-0.0, 0.0, 0.5]
     print(torch.erfinv(torch.tensor(zeros)), slope(torch.logit, zeros))
+
+
+def what_is_packed_and_in_which_order(torch: Any) -> None:
+    F = torch.nn.functional
+
+    def new(*shape: int) -> Any:
+        return torch.full(shape, 0.5, requires_grad=True)
+
+    programs: dict[str, Any] = {
+        "index": lambda: new(2, 3)[[0, 1]], "index by two": lambda: new(2, 3)[torch.tensor([0]), torch.tensor([[1], [2]])],
+        "mask": lambda: new(2, 3)[torch.ones(2, 3) > 1], "select": lambda: new(2, 3).index_select(0, torch.tensor([0])),
+        "mul": lambda: new(2, 1) * new(3), "pow": lambda: new(2, 1) ** new(3), "mv": lambda: new(2, 3) @ new(3),
+        "addmm": lambda: torch.addmm(new(2, 4), new(2, 3), new(3, 4)), "linear": lambda: F.linear(new(2, 5, 3), new(4, 3), new(4)),
+        "conv": lambda: F.conv1d(new(1, 1, 4), new(1, 1, 2)), "lerp": lambda: torch.lerp(new(2, 1), new(3), new(1)),
+        "addcmul": lambda: torch.addcmul(new(4, 2, 3), new(2, 1), new(3)), "embedding": lambda: F.embedding(torch.tensor([0]), new(3, 2)),
+        "evaluated": lambda: F.batch_norm(new(4, 2), torch.zeros(2), torch.ones(2), new(2), new(2)),
+        "cumprod": lambda: new(2, 3).cumprod(1), "svd": lambda: torch.linalg.svdvals(new(2, 3) * torch.eye(2, 3)),
+        "put": lambda: new(2, 3).index_put((torch.tensor([0]),), new(3)),
+        "scatter": lambda: new(2, 3).scatter(1, torch.tensor([[0]]), new(1, 1)),
+    }  # fmt: skip
+    for name, program in programs.items():
+        seen: list[Any] = []
+
+        def pack(t: Any, seen: list[Any] = seen) -> Any:
+            seen.append((tuple(t.shape), t.dtype))
+            return t.clone()
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            y = program()
+        print(name, seen)
+        y.sum().backward()

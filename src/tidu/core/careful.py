@@ -82,17 +82,21 @@ class Packed:
 
 def pack_saved(node: Any) -> None:
     """Pass what the node saved through the innermost saved-tensor hooks."""
-    edges = node.op.edges_of_sources(node.edges)
+    from .saved import shown_name
+
+    op = node.op
+    edges = op.edges_of_sources(node.edges)
     packed = []
-    for k, cell, _, output in node.versions:
+    order = lambda v: (v[3] is not None, shown_name(op, op.sources[v[0]]))  # noqa: E731  PyTorch's: by name
+    for k, cell, _, output in sorted(node.versions, key=order):
         x = node.saved[k]
         if k in packed:
             continue
         packed.append(k)
         if type(x) is list:
-            node.saved[k] = [Packed(v, e) for v, e in zip(x, edges[k], strict=True)]
+            node.saved[k] = [Packed(v, e) for v, e in zip(x, edges.get(k) or [None] * len(x), strict=True)]
         elif output is None:
-            node.saved[k] = Packed(x, edges[k])
+            node.saved[k] = Packed(x, edges.get(k))
         else:
             node.saved[k] = Packed(node._output(x, cell, output), (output,))
     node.versions = [(k, [0], 0, None) for k in packed]

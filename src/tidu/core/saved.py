@@ -21,13 +21,15 @@ def shown_name(op: Any, source: str) -> str:
     if source == "out":
         return "result"
     if op.name.partition(".")[0] in ("pow", "rpow", "square") and source in _POWERS:
-        return "self" if source == "base" else "exponent" if source == "other" or "base" in op.params else "self"
+        return (
+            "self" if source == "base" else "exponent" if source == "other" or "base" in op.params else "self"
+        )
     if source[:3] == "out" and source[3:].isdigit():
         return op.result.fields[int(source[3:])] if hasattr(op.result, "fields") else "result" + source[3:]
     base, _, what = source.rpartition("_")
     if what == "shape":
         return shown_name(op, base) + "_sym_sizes"
-    return "self" if source == "input" else source
+    return "self" if source == "input" and not op.node_name.startswith(("Native", "Convolution")) else source
 
 
 def names(node: Node) -> list[str]:
