@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import warnings
 from typing import Any
 
@@ -368,10 +369,21 @@ def is_pinned(self: Any, device: Any = None) -> bool:
 
 
 def share_memory_(self: Any) -> Any:
-    """The tensor itself. Threads share its memory, other processes do not. Source: torch.Tensor.share_memory_."""
+    """Move the tensor to memory that processes which `fork` starts share. Source: torch.Tensor.share_memory_."""
+    if not is_shared(self):
+        a = self._a
+        self._a = np.ndarray(a.shape, a.dtype, _SharedMemory(-1, max(a.nbytes, 1)))
+        self._a[...] = a
     return self
 
 
+class _SharedMemory(mmap.mmap):
+    """Memory that is `share_memory_`'s, and no file's."""
+
+
 def is_shared(self: Any) -> bool:
-    """Whether other processes see the memory: no. Source: torch.Tensor.is_shared."""
-    return False
+    """Whether processes that this one starts see the memory. Source: torch.Tensor.is_shared."""
+    base = self._a
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, _SharedMemory)

@@ -21,6 +21,7 @@ from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor, type_name
 from ._exact import c_word
+from ._make import laid_as
 from ._refuse import refusal
 from .complexes import view_as_real
 from .reduction import sum
@@ -103,9 +104,11 @@ def _forward(
     output_padding: Ints, groups: int,
 ) -> Any:  # fmt: skip
     if not transposed:
-        return kernels.correlate(input, weight, bias, stride, _pairs(padding), dilation, groups)
+        r = kernels.correlate(input, weight, bias, stride, _pairs(padding), dilation, groups)
+        return laid_as(r, input, weight)
     size = _transposed_size(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
-    return kernels.adjoint_input(input, weight, bias, size, stride, _pairs(padding), dilation, groups)
+    r = kernels.adjoint_input(input, weight, bias, size, stride, _pairs(padding), dilation, groups)
+    return laid_as(r, input, weight)
 
 
 def _input_rule(

@@ -12,6 +12,7 @@ from ..core.batch import Batched
 from ..core.modes import no_grad
 from ..core.op import Op
 from ._loss import not_differentiable
+from ._make import laid_as
 from ._norm import affine_push, like_input, pull, standard, three, times
 from ._reduce import into
 from ._refuse import refusal
@@ -42,10 +43,11 @@ def _batch_forward(
         empty = np.empty(0, input.dtype)
         return input.copy(), empty, empty, empty
     if training:
-        return like_input(channels.forward(input, weight, bias, eps), input, weight, bias)
+        out, *rest = channels.forward(input, weight, bias, eps)
+        return like_input((laid_as(out, input), *rest), input, weight, bias)
     work = np.dtype(np.float32) if input.dtype.itemsize == 2 else input.dtype
     rstd = (1 / np.sqrt(running_var.astype(work, copy=False) + work.type(eps))).astype(work, copy=False)
-    out = channels.affine(input, running_mean, rstd, weight, bias)
+    out = laid_as(channels.affine(input, running_mean, rstd, weight, bias), input)
     empty = np.empty(0, work)
     return like_input((out, empty, empty, empty), input, weight, bias)
 
@@ -270,7 +272,10 @@ def _group_forward(
     x = np.ascontiguousarray(input, work).reshape(N * group, C // group * HxW)
     out, m, rstd = channels.grouped_forward(x, C // group, weight, bias, eps)
     return like_input(
-        (out.reshape(input.shape), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias
+        (laid_as(out.reshape(input.shape), input), m.reshape(N, group), rstd.reshape(N, group)),
+        input,
+        weight,
+        bias,
     )
 
 

@@ -20,6 +20,7 @@ from ..arrays.pooling import Window
 from ..core.linear import linear
 from ..core.op import Op
 from ._hot import hot
+from ._make import laid_as
 from ._reduce import into
 from ._refuse import refusal
 
@@ -90,8 +91,8 @@ def _avg_backward(
 def _avg_op(n: int) -> Callable[..., Any]:
     op = linear(
         f"avg_pool{n}d",
-        lambda input, windows, pads, include_pad, override: _avg_forward(
-            input, windows, pads, include_pad, override
+        lambda input, windows, pads, include_pad, override: laid_as(
+            _avg_forward(input, windows, pads, include_pad, override), input
         ),
         lambda g, input_shape, windows, pads, include_pad, override: back(
             g, tuple(input_shape[-n:]), windows, pads, include_pad, override

@@ -48,6 +48,7 @@ class Convert:
             TypeError: a dtype that is neither floating point nor complex.
         """
         device, dtype = _target(*args, **kwargs)
+        order = kwargs.get("memory_format")
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):
                 raise TypeError(
@@ -64,7 +65,9 @@ class Convert:
 
         def convert(t: Any) -> Any:
             d = dtype if t.dtype.is_floating_point or t.dtype.is_complex else None
-            kw = {} if d is None else {"dtype": d}
+            kw: dict[str, Any] = {} if d is None else {"dtype": d}
+            if order is not None and t.dim() in (4, 5):
+                kw["memory_format"] = order
             return t.to(device, **kw) if device is not None else t.to(**kw) if kw else t
 
         return self._apply(convert)

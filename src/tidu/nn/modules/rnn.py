@@ -252,7 +252,12 @@ class RNNBase(Module):
                 outs.append(_turned(y, backwards) if d else y)
             x = outs[0] if directions == 1 else cat(outs, 2)
             if self.dropout > 0 and layer < self.num_layers - 1:
-                x = F.dropout(x, self.dropout, self.training)
+                if lengths is None or not self.training:
+                    x = F.dropout(x, self.dropout, self.training)
+                else:  # of what is there, in the order in which it is packed
+                    at, sizes = _positions(lengths, x.size(1), x.size(0))
+                    data = F.dropout(x.reshape(-1, x.size(2)).index_select(0, tensor_of(at)), self.dropout)
+                    x, _ = _unpacked(data, sizes)
         return x, tuple(stack(list(s)) for s in zip(*last, strict=True))
 
 
