@@ -142,7 +142,7 @@ class WordStream:
             from tidu.arrays.native_random import kernel, twist
 
             if kernel("twist") is not None:
-                words, self._key = twist(self._state(), count)
+                words, self._key = twist(self._state(), max(count, 4 * FEWEST))
                 return words
         return self._twister().random_raw(count).astype(_WORD)
 
