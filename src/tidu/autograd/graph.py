@@ -4,7 +4,6 @@ torch.autograd.graph."""
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +32,7 @@ class GradientEdge(NamedTuple):
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place where the gradient of a tensor is computed. Source: torch.autograd.graph.get_gradient_edge."""
-    node = live_node(tensor)
+    node = live_node(tensor) if tensor.requires_grad else None
     if node is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
@@ -61,20 +60,18 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
+        if not callable(self.pack_hook) or not callable(self.unpack_hook):
+            raise TypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are "
+                "supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
+                f"Invoked with: {self.pack_hook!r}, {self.unpack_hook!r}"
+            )
         state.saved_hooks = (*state.saved_hooks, (self.pack_hook, self.unpack_hook))
         state.refresh()
 
     def __exit__(self, *exc: Any) -> None:
         state.saved_hooks = state.saved_hooks[:-1]
         state.refresh()
-
-    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(fn)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(self.pack_hook, self.unpack_hook):
-                return fn(*args, **kwargs)
-
-        return wrapped
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -135,7 +135,7 @@ class _SavedInput:
             state.refresh()
             try:
                 alias = tensor_of(x._a)
-                alias._v = x._v
+                alias._v, alias._node = x._v, x._node
                 self.value = pack(alias)
             finally:
                 state.saved_hooks = was
