@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from .. import dtypes
@@ -54,10 +55,19 @@ def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs:
         return func(*args, **(kwargs or {}))
 
 
+def _foreign(func: Any) -> bool:
+    """Whether a function is of a PyTorch beside tidu, which would come here for ever."""
+    home = getattr(func, "__module__", None) or ""
+    return (
+        isinstance(func, (MethodDescriptorType, WrapperDescriptorType, BuiltinFunctionType))
+        or home.partition(".")[0] == "torch"
+    )
+
+
 def _default_impl(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """Run the function on what lies beneath, and make its results instances of the subclass. Source:
     torch.Tensor.__torch_function__."""
-    if not all(issubclass(cls, t) for t in types):
+    if not all(issubclass(cls, t) for t in types) or _foreign(func):
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
@@ -221,7 +231,12 @@ def _show() -> None:
 def overrides(cls: type) -> bool:
     """Whether instances of a class want to see what is done to them."""
     f = getattr(cls, "__torch_function__", None)
-    return f is not None and f is not _disabled_torch_function_impl and cls is not Tensor
+    return (
+        f is not None
+        and f is not _disabled_torch_function_impl
+        and cls is not Tensor
+        and getattr(f, "__module__", "") not in ("torch._tensor", "torch._C")  # of a PyTorch beside tidu
+    )
 
 
 def overloaded(values: Iterable[Any]) -> list[Any]:
