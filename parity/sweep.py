@@ -24,7 +24,12 @@ def chosen(words: str, everyday: bool) -> list[str]:
         names = [n for n in names if n in ENTRIES]
     if words:
         parts = words.split(",")
+        for p in parts:
+            if p[0:1] == "=" and p[1:] not in names:
+                raise SystemExit(f"no entry is called {p[1:]}")
         names = [n for n in names if any(n == p[1:] if p.startswith("=") else p in n for p in parts)]
+    if words and not names:
+        raise SystemExit(f"no entry's name has {words} in it")
     return names
 
 

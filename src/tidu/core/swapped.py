@@ -16,7 +16,7 @@ def hand_over(fn: Any, to: Any) -> None:
 def twin(fn: Any) -> FunctionType:
     """A function of its own that does what `fn` does now."""
     plain = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-    plain.__kwdefaults__ = fn.__kwdefaults__
+    plain.__kwdefaults__, plain.__qualname__ = fn.__kwdefaults__, fn.__qualname__
     return plain
 
 

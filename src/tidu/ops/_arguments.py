@@ -54,7 +54,7 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     if name in QUICK:
         return fn
     free = fn.__code__.co_freevars
-    if "general" in free and "self" not in free:
+    if "general" in free and "self" not in free and ".core." in fn.__globals__["__name__"]:
         call = _behind(fn, name, method)
     else:
         call = _around(fn, name, method)
@@ -307,7 +307,10 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
         kind, _, name = kind_and_name.rpartition(" ")
         single = name not in _SIZES or (name == "dims" and default == "[]")
         single &= default != "{-2,-1}" or "keepdim" not in signature
-        found.append(Parameter(kind, name, not default, by_name, default == "None", single))
+        none = default in ("None", "[]") or (
+            kind == "tuple of ints" and name == "dim" and ("dtype dtype" in signature or "unbiased" in signature)
+        )
+        found.append(Parameter(kind, name, not default, by_name, none, single))
     return tuple(found)
 
 
