@@ -16,6 +16,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dims
+from ._hot import hot
 from ._reduce import EXACT, Ints, check_dims, expand_back, into, packed, restore
 from .reduction import sum as sum_op
 
@@ -61,7 +62,7 @@ def _ties_of_all(input: Any, out: Any, dim: Ints, keepdim: bool) -> Any:
 
 
 def _shared(name: str, ufunc: Any, node: str | None = None, ties: Any = _ties) -> Op:
-    return Op(
+    op = Op(
         name,
         _extreme(ufunc),
         vjp={
@@ -77,6 +78,8 @@ def _shared(name: str, ufunc: Any, node: str | None = None, ties: Any = _ties) -
         node=node,
         out_arg=False,
     )
+    hot(op.call)
+    return op
 
 
 _amax, _amin = _shared("amax", np.maximum), _shared("amin", np.minimum)
@@ -365,4 +368,5 @@ _count = Op(
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero, among all or over some dimensions. Source: torch.count_nonzero."""
-    return _count.call(input, normalize_dims(dim, input.ndim) if input.ndim else ())
+    dims = normalize_dims(dim, input.ndim)
+    return _count.call(input, dims if input.ndim else ())
