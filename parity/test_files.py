@@ -32,6 +32,11 @@ CONTENTS = {
     "parameter": lambda lib: lib.nn.Parameter(lib.ones(2)),
     "frozen parameter": lambda lib: lib.nn.Parameter(lib.ones(2), requires_grad=False),
     "containers": lambda lib: {"a": [1, (2.0, "b", None, True)], "c": {"d": {3}}, "e": 1 + 2j},
+    "sparse": lambda lib: [
+        lib.sparse_coo_tensor([[0, 1, 0], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3)),
+        lib.eye(2).to_sparse(),
+        lib.sparse_csr_tensor([0, 1, 2], [0, 1], [1.0, 2.0], (2, 3)),
+    ],
     "sizes and types": lambda lib: [lib.Size([1, 2]), lib.float32, lib.device("cpu")],
 }
 

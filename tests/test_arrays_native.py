@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import elementwise, lines, native, rows
+from tidu.arrays import elementwise, lines, matmul, native, pool, rows
 from tidu.arrays.threads import BIG
 
 needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
@@ -253,3 +253,78 @@ def test_activations_of_middling_size_take_the_native_loop_on_one_thread(n: int)
     for name in ("gelu", "silu", "sigmoid"):
         assert getattr(elementwise, name)(x).tobytes() == elements(name, x).tobytes()
     assert elementwise.gelu_backward(g, x).tobytes() == elements("gelu_backward", g, x).tobytes()
+
+
+needs_wide = pytest.mark.skipif(not native.wide(), reason="no registers of sixteen floats")
+
+
+@needs_wide
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(1, 300, 900), (7, 2048, 40), (8, 700, 64), (203, 65, 33), (768, 64, 65), (513, 17, 129)],
+)
+def test_products(m: int, k: int, n: int) -> None:
+    a, b = normal(m, k), normal(k, n, seed=1)
+    want = a.astype(np.float64) @ b
+    near = {"rtol": 1e-5, "atol": 1e-5 * np.sqrt(k)}
+    wide = normal(k, 2 * n)
+    wide[:, :n] = b
+    for left in (a, a.T.copy().T, normal(2 * m, k)[::2] * 0 + a):
+        for right in (b, b.T.copy().T, wide[:, :n]):
+            out = np.full((m + 1, n), 7.0, np.float32)
+            assert matmul._suits(left, right)
+            assert matmul._natively([(left, right, out[:-1], None)])
+            np.testing.assert_allclose(out[:-1], want, **near)
+            assert (out[-1] == 7).all()
+    row = normal(n, seed=2)
+    out, other = np.empty((m, n), np.float32), np.empty((k, k), np.float32)
+    assert matmul._natively([(a, b, out, row), (a.T, a, other, None)])
+    np.testing.assert_allclose(out, want + row, **near)
+    np.testing.assert_allclose(other, a.T.astype(np.float64) @ a, rtol=1e-5, atol=1e-5 * np.sqrt(m))
+
+
+@needs_wide
+def test_products_are_the_same_bits_on_any_number_of_threads() -> None:
+    a, b = normal(500, 300), normal(300, 70, seed=1)
+    before = pool.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2, 5):
+            pool.set_num_threads(count)
+            results.append(matmul.mm(a, b))
+    finally:
+        pool.set_num_threads(before)
+    assert all(np.array_equal(r, results[0]) for r in results)
+
+
+@pytest.mark.parametrize("by_numpy", [False, True])
+@pytest.mark.parametrize("shape", [(40, 30), (6, 100, 30), (1500, 30)])
+def test_linear_and_its_cotangents(
+    monkeypatch: pytest.MonkeyPatch, by_numpy: bool, shape: tuple[int, ...]
+) -> None:
+    if by_numpy:
+        monkeypatch.setattr(matmul, "_NATIVE", 1 << 62)
+    else:
+        monkeypatch.setattr(matmul, "_NATIVE", 1)
+    x, w, b, g = normal(*shape), normal(50, 30, seed=1), normal(50, seed=2), normal(*shape[:-1], 50, seed=3)
+    np.testing.assert_allclose(matmul.linear(x, w, b), x.astype(np.float64) @ w.T + b, rtol=1e-4, atol=1e-4)
+    gx, gw, gb = matmul.linear_backward(g, x, w)
+    rows_of_g, rows_of_x = g.reshape(-1, 50).astype(np.float64), x.reshape(-1, 30)
+    np.testing.assert_allclose(gx, g.astype(np.float64) @ w, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(gw, rows_of_g.T @ rows_of_x, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(gb, rows_of_g.sum(0), rtol=1e-4, atol=1e-3)
+    for need in ((True, False, False), (False, True, False), (False, False, True)):
+        some = matmul.linear_backward(g, x, w, need)
+        assert [v is not None for v in some] == list(need)
+
+
+@needs_llvmlite
+@pytest.mark.parametrize(("rows_", "columns"), [(1, 1), (16, 16), (33, 50), (5, 70), (128, 512)])
+def test_turning(rows_: int, columns: int) -> None:
+    x = normal(rows_, columns)
+    out = np.full((columns + 1, rows_), 7.0, np.float32)
+    kernel = native.kernel("turn")
+    assert kernel is not None
+    kernel(native.address(x), columns, rows_, columns, native.address(out), rows_, 2.0)
+    np.testing.assert_array_equal(out[:-1], 2 * x.T)
+    assert (out[-1] == 7).all()

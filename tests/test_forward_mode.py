@@ -43,7 +43,8 @@ def _sampled(x):
 
 def _gathered(x):
     places = torch.tensor([0, 1, 0])
-    return (torch.ones(2, 2, 2, dtype=torch.float64).index_reduce(0, places, x.view(3, -1)[:, [0, 0, 1, 1]].view(3, 2, 2), "prod") ** 2).sum()  # fmt: skip
+    source = x.view(3, -1)[:, [0, 0, 1, 1]].view(3, 2, 2)
+    return (torch.ones(2, 2, 2, dtype=torch.float64).index_reduce(0, places, source, "prod") ** 2).sum()
 
 
 @pytest.mark.parametrize("f, shape", [(_sampled, (1, 3, 2, 2)), (_gathered, (3, 2))])

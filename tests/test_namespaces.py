@@ -90,6 +90,7 @@ def test_imports_that_programs_write():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from tidu.nn.modules.fold import Unfold  # noqa: F401
+
         from tidu.nn.utils.rnn import pad_sequence  # noqa: F401
         from tidu.optim.lr_scheduler import LRScheduler, _LRScheduler  # noqa: F401
         from tidu.optim.optimizer import Optimizer, required  # noqa: F401

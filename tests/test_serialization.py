@@ -354,7 +354,9 @@ def test_what_is_not_built_is_named(name, weights_only):
         torch.load(archive(b"c" + name + b"\n."), weights_only=weights_only)
 
 
-@pytest.mark.parametrize("x", [torch.ones(2), torch.arange(6.0).reshape(2, 3).t(), torch.ones(2, dtype=torch.int16)])
+@pytest.mark.parametrize(
+    "x", [torch.ones(2), torch.arange(6.0).reshape(2, 3).t(), torch.ones(2, dtype=torch.int16)]
+)
 def test_what_was_loaded_is_copied_with_its_type(x):
     y = through(x)
     z, part = copy.deepcopy([y, y[1:]])

@@ -91,6 +91,7 @@ _LATER = {
             "set_autocast_cache_enabled set_autocast_dtype set_autocast_enabled"
         ),
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
+        "compiler": "compile",
         "cuda": "AcceleratorError OutOfMemoryError",
         "func": "vmap",
         "legacy": (

@@ -6,12 +6,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .settings import compile
-
 __all__ = [
     "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
     "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset", "set_stance",
 ]  # fmt: skip
+
+
+def compile(
+    model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "inductor",
+    mode: str | None = None, options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
+    """The function or module as it is: ops run one by one. As a decorator too. Source: torch.compile."""
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    modes = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+    if mode is not None and mode not in modes and backend == "inductor":
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(modes)}")
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        from ._dynamo import exc
+
+        raise exc.InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
+        )
+    return (lambda m: m) if model is None else model
+
+
+_BACKENDS = frozenset(
+    "aot_eager aot_eager_decomp_partition aot_eager_default_partitioner aot_ts cudagraphs eager eager_debug "
+    "eager_noexcept inductor onnxrt openxla ts tvm".split()
+)
 
 
 def is_compiling() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .naming import Shown
@@ -10,6 +11,9 @@ _KINDS = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
+
+# What tells why arguments fit no signature; the family that knows puts itself here.
+REFUSE: list[Callable[..., Exception]] = [lambda args, kw: TypeError("device(): wrong arguments")]
 
 
 class device(metaclass=Shown):
@@ -39,9 +43,7 @@ class device(metaclass=Shown):
             not isinstance(kind, str) or len(args) > 2 or not kw.keys() <= {"type", "index", "device"}
             or (index is not None and index.__class__ is not int)
         ):  # fmt: skip
-            from .ops._arguments import wrong
-
-            raise wrong("device", False, args, kw) or TypeError("device(): wrong arguments")
+            raise REFUSE[0](args, kw)
         name, colon, number = kind.partition(":")
         if not kind:
             raise RuntimeError("Device string must not be empty")

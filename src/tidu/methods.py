@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -118,10 +119,24 @@ def _install(family: ModuleType) -> None:
 
 def later(name: str) -> Any:
     """A name of the face whose family has not been imported yet."""
-    _install(ops.family(LATER.pop(name)))
+    _install_once(LATER[name])
+    return FACE[name]
+
+
+def _install_once(name: str) -> None:
+    """Several threads may ask for a family at the same time."""
+    family = ops.family(name)
+    with _lock:
+        if name in _there:
+            return
+        _install(family)
+        _there.add(name)
     if FACES.refresh is not None:
         FACES.refresh()
-    return FACE[name]
+
+
+_there: set[str] = set()
+_lock = RLock()
 
 
 PUBLIC.later = later
@@ -143,9 +158,7 @@ class _Later:
         self.family, self.name = family, name
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        _install(ops.family(self.family))
-        if FACES.refresh is not None:
-            FACES.refresh()
+        _install_once(self.family)
         return vars(Tensor)[self.name].__get__(instance, owner)
 
 

@@ -119,35 +119,8 @@ def compiled_with_cxx11_abi() -> bool:
     return True
 
 
-def compile(
-    model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "inductor",
-    mode: str | None = None, options: Any = None, disable: bool = False,
-) -> Any:  # fmt: skip
-    """The function or module as it is: ops run one by one. As a decorator too. Source: torch.compile."""
-    if mode is not None and options is not None:
-        raise RuntimeError(
-            "Either mode or options can be specified, but both can't be specified at the same time."
-        )
-    modes = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
-    if mode is not None and mode not in modes and backend == "inductor":
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(modes)}")
-    if isinstance(backend, str) and backend not in _BACKENDS:
-        from ._dynamo import exc
-
-        raise exc.InvalidBackend(
-            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
-        )
-    return (lambda m: m) if model is None else model
-
-
-_BACKENDS = frozenset(
-    "aot_eager aot_eager_decomp_partition aot_eager_default_partitioner aot_ts cudagraphs eager eager_debug "
-    "eager_noexcept inductor onnxrt openxla ts tvm".split()
-)
-
-
 NAMES = (
-    "are_deterministic_algorithms_enabled compile compiled_with_cxx11_abi get_default_device "
+    "are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_default_device "
     "get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
     "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_default_device "
     "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "

@@ -27,7 +27,7 @@ __all__ = [
 Kernel = Callable[..., Any]
 
 _FLOAT32 = np.dtype(np.float32)
-_NATIVE = 1 << 15  # elements from which a native loop is worth compiling
+_NATIVE, _SHARED = 1 << 15, 1 << 16  # elements from which a native loop is worth compiling, and sharing
 _add, _mul, _sub, _div = np.add, np.multiply, np.subtract, np.divide
 _exp, _tanh = np.exp, np.tanh
 
@@ -46,7 +46,7 @@ def run(kernel: Kernel, scratch: int, *ins: np.ndarray, native: str = "") -> np.
     if native and a.size >= _NATIVE and dtype == _FLOAT32:
         rows, back = rows_of(*ins)
         out = np.empty(a.size, dtype)
-        if over_elements(native, rows, out, BIG):
+        if over_elements(native, rows, out, _SHARED):
             return back(out)
     if a.size > BIG:
         rows, back = rows_of(*ins)

@@ -33,10 +33,10 @@ def _natively(name: str, matrices: list[np.ndarray], numbers: list[np.ndarray]) 
     wide = [address(a) for a in matrices]
     narrow = [address(a) for a in numbers]
 
-    def run(first: int, count: int, _: int) -> None:
-        function(*[p + 4 * first * n for p in wide], *[p + 4 * first for p in narrow], count, n)
+    def arguments(first: int, count: int, _: int) -> list[int]:
+        return [*[p + 4 * first * n for p in wide], *[p + 4 * first for p in narrow], count, n]
 
-    over_pieces(rows, n, run, BIG)
+    over_pieces(function, rows, n, arguments, BIG)
     return True
 
 

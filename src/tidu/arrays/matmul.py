@@ -5,6 +5,8 @@
 - For a matrix times its own transpose NumPy calls BLAS's symmetric product and then copies one triangle to
   the other element by element; two general products are faster.
 - A batch of middle-sized matrices is cut over our threads, one BLAS thread each.
+- Middling float32 products are native loops, where there are some: OpenBLAS is no faster on one thread, and its other
+  threads are often woken on the core that then waits for them.
 - float16 and bfloat16 are multiplied in float32 and rounded once. Integers wrap around; large products of
   small integers go through float64, where they are exact.
 
@@ -13,11 +15,15 @@ Shapes that do not fit raise NumPy's ValueError. Both operands must have one dty
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from tidu.arrays import threads
+from tidu.arrays import native, pool, threads
+from tidu.arrays.reduce import sum_axes
 from tidu.arrays.threads import one_blas_thread, parallel, quiet
 
 __all__ = ["addmm", "linear", "linear_backward", "mm"]
@@ -34,6 +40,18 @@ _EXACT = 2.0**53
 # where the cores are busy, costs many times the product.
 _SHARED, _WORTH_SHARING = 1 << 18, 1 << 22
 
+# Native products: from so many multiplications on, of which a piece has some, with a right factor that stays in the
+# cache and so long an inner dimension, over which the sum runs from end to end.
+_NATIVE, _NATIVE_PIECE, _NATIVE_RIGHT, _NATIVE_INNER = 1 << 18, 1 << 19, 1 << 18, 2048
+_SUMMED, _SHORT = (
+    1024,
+    1 << 13,
+)  # rows that a native product with ones sums, elements that NumPy sums at least cost
+
+_Job = tuple[
+    np.ndarray, np.ndarray, np.ndarray, Any
+]  # a, b, where a @ b goes, and the row that is added to its rows
+
 
 def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a @ b with the ranks and broadcasting of torch.matmul; 0-d for two vectors."""
@@ -43,9 +61,72 @@ def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if rank_a == 2 == rank_b:
             if a.shape[0] == b.shape[1] >= _SELF_PRODUCT and _same_memory(a, b):
                 return _self_product(a, b)
-            return _alone(a, b) if _SHARED < a.size * b.shape[1] < _WORTH_SHARING else a.dot(b)
+            work = a.size * b.shape[1]
+            if work >= _NATIVE and kind == "f" and _suits(a, b):
+                out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+                if _natively([(a, b, out, None)]):
+                    return out
+            if work <= _SHARED:
+                return a.dot(b)
+            if work < _WORTH_SHARING:
+                return _alone(a, b)
+            pool.hush()  # BLAS's threads need the cores
+            return a.dot(b)
         return _ranks(a, b, rank_a, rank_b)
     return _other_dtype(a, b)
+
+
+def _suits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two float32 matrices, with work enough, are for a native loop."""
+    return (
+        b.size <= _NATIVE_RIGHT
+        and a.shape[1] == b.shape[0] <= _NATIVE_INNER
+        and b.dtype is a.dtype
+        and not (a.strides[0] | a.strides[1] | b.strides[0] | b.strides[1]) & 3
+    )
+
+
+def _natively(jobs: Sequence[_Job]) -> bool:
+    """Compute some products together, shared between the threads; False where there is no native loop."""
+    if not native.wide():
+        return False
+    function = native.kernel("product")
+    if function is None:
+        return False
+    kept: list[np.ndarray] = []
+    calls: list[tuple[int, ...]] = []
+    most = 2 * threads.get_num_threads()
+    for a, b, out, row in jobs:
+        b = _with_rows(b)
+        m, n = out.shape
+        over_rows, over_columns = a.strides
+        over_out = out.strides[0]
+        pieces = min(most, max(1, a.size * n // _NATIVE_PIECE))
+        step = -(-m // pieces) + 7 & -8
+        if row is not None:
+            row = np.ascontiguousarray(row)
+        kept += (b, row)
+        start = 0 if row is None else native.address(row)
+        left, right, result = map(native.address, (a, b, out))
+        calls += [
+            (left + i * over_rows, over_rows >> 2, over_columns >> 2, right, b.strides[0] >> 2, result + i * over_out,
+             over_out >> 2, min(step, m - i), n, a.shape[1], start)
+            for i in range(0, m, step)
+        ]  # fmt: skip
+    native.share(function, calls)
+    return True
+
+
+def _with_rows(b: np.ndarray) -> np.ndarray:
+    """b with contiguous rows."""
+    if b.strides[1] == 4:
+        return b
+    k, n = b.shape
+    if b.strides[0] != 4 or (turn := native.kernel("turn")) is None:
+        return np.ascontiguousarray(b)
+    out = np.empty((k, n), b.dtype)
+    turn(native.address(b), b.strides[1] >> 2, n, k, native.address(out), n, 1.0)
+    return out
 
 
 def _alone(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -132,8 +213,17 @@ def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndar
         if b is None:
             return mm(x, w.T)
         return linear(x.astype(_FLOAT32), w.astype(_FLOAT32), b.astype(_FLOAT32)).astype(x.dtype)
-    out = mm(x, w.T)
-    return _add_row(out, b)
+    if (
+        x.ndim == 2
+        and x.dtype.char == "f"
+        and x.size * len(w) >= _NATIVE
+        and b.dtype is x.dtype
+        and _suits(x, w.T)
+    ):
+        out = np.empty((len(x), len(w)), x.dtype)
+        if _natively([(x, w.T, out, b)]):
+            return out
+    return _add_row(mm(x, w.T), b)
 
 
 def _add_row(out: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -144,26 +234,42 @@ def _add_row(out: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def linear_backward(
-    g: np.ndarray, x: np.ndarray, w: np.ndarray, need: tuple[bool, bool, bool] = (True, True, True)
+    g: np.ndarray, x: Any, w: Any, need: tuple[bool, bool, bool] = (True, True, True)
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
     """The cotangents of linear's x, w and b: g @ w, g.T @ x, the sum of g's rows; None where `need` is False."""
-    if x.ndim == 2:
-        g2, x2 = g, x
-    else:
-        g2, x2 = g.reshape(-1, w.shape[0]), x.reshape(-1, w.shape[1])
+    g2 = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
     gx = gw = gb = None
+    jobs: list[_Job] = []
+    single = g2.dtype.char == "f"
     if need[0]:
-        gx = mm(g2, w)
-        if x.ndim != 2:
-            gx = gx.reshape(x.shape)
-    if need[1]:
-        gw = mm(g2.T, x2)
-    if need[2]:
-        if g2.dtype.itemsize == 2:
-            gb = _add_reduce(g2.astype(_FLOAT32), 0).astype(g2.dtype)
+        if single and g2.size * w.shape[1] >= _NATIVE and _suits(g2, w):
+            gx = np.empty((len(g2), w.shape[1]), g2.dtype)
+            jobs.append((g2, w, gx, None))
         else:
-            gb = _add_reduce(g2, 0)
-    return gx, gw, gb
+            gx = mm(g2, w)
+    if need[1]:
+        x2 = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+        if single and g2.size * x2.shape[1] >= _NATIVE and _suits(g2.T, x2):
+            gw = np.empty((g2.shape[1], x2.shape[1]), g2.dtype)
+            jobs.append((g2.T, x2, gw, None))
+        else:
+            gw = mm(g2.T, x2)
+    if need[2]:
+        if jobs and g2.size <= _NATIVE_RIGHT and len(g2) <= _SUMMED:
+            total = np.empty((1, g2.shape[1]), g2.dtype)
+            jobs.append((_ones(len(g2)), g2, total, None))
+            gb = total[0]
+        else:
+            gb = np.add.reduce(g2, 0) if g2.size <= _SHORT and g2.dtype.itemsize > 2 else sum_axes(g2, 0)
+    if jobs and not _natively(jobs):
+        for a, b, out, _ in jobs:
+            out[...] = mm(a, b)
+    return gx if gx is None or g.ndim == 2 else gx.reshape(*g.shape[:-1], gx.shape[1]), gw, gb
+
+
+@functools.lru_cache(16)
+def _ones(n: int) -> np.ndarray:
+    return np.ones((1, n), np.float32)
 
 
 def addmm(c: np.ndarray, a: np.ndarray, b: np.ndarray, beta: float = 1, alpha: float = 1) -> np.ndarray:

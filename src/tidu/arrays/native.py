@@ -67,25 +67,24 @@ def over_rows(name: str, ins: Sequence[np.ndarray], out: np.ndarray, shared: int
     places = [address(a) for a in (*ins, out)]
     rows, n = out.shape
 
-    def run(lo: int, count: int, _: int) -> None:
-        function(*[p + 4 * lo * n for p in places], count, n)
-
-    over_pieces(rows, n, run, shared)
+    over_pieces(function, rows, n, lambda lo, count, _: (*[p + 4 * lo * n for p in places], count, n), shared)
     return True
 
 
-def over_pieces(rows: int, n: int, run: Callable[[int, int, int], None], shared: int = 0) -> None:
-    """run(first row, number of rows, number of the piece) over the pieces of a (rows, n) matrix.
+def over_pieces(
+    function: Any, rows: int, n: int, arguments: Callable[[int, int, int], Sequence[Any]], shared: int = 0
+) -> None:
+    """Call a kernel with arguments(first row, number of rows, number of the piece) for the pieces of a (rows, n) matrix.
 
     From more than `shared` elements on the threads share.
     """
     step = _rows_a_piece(rows, n)
-    count = count_pieces(rows, n)
+    calls = [arguments(lo, min(step, rows - lo), i) for i, lo in enumerate(range(0, rows, step))]
     if rows * n <= shared:
-        for i in range(count):
-            run(i * step, min(step, rows - i * step), i)
+        for call in calls:
+            function(*call)
     else:
-        parallel(lambda i: run(i * step, min(step, rows - i * step), i), count)
+        share(function, calls)
 
 
 def count_pieces(rows: int, n: int) -> int:
@@ -94,6 +93,8 @@ def count_pieces(rows: int, n: int) -> int:
 
 
 def _rows_a_piece(rows: int, n: int) -> int:
+    if rows * n <= _PIECE // 2:
+        return rows
     return step_of(rows, max(1, _PIECE // n), 1)
 
 
@@ -158,6 +159,12 @@ def compiled(name: str, signature: str, build: Callable[[Loops], None]) -> Calla
         return llvm.compile(name, signature, build)
     except RuntimeError:  # an LLVM that speaks another dialect
         return None
+
+
+def wide() -> bool:
+    """Whether there are native loops, on registers of sixteen floats."""
+    llvm = _llvm()
+    return llvm is not None and llvm.wide
 
 
 @functools.cache

@@ -128,10 +128,10 @@ def _natively(
     out = np.zeros(shape, x.dtype) if whole and not covered else np.empty(shape, x.dtype)
     places = [(address(a), 4 * a.shape[1] * a.shape[2]) for a in (*ins, out)]
 
-    def run(first: int, count: int, _: int) -> None:
-        function(*[p + first * step for p, step in places], count, *size, *made)
+    def arguments(first: int, count: int, _: int) -> list[int]:
+        return [*[p + first * step for p, step in places], count, *size, *made]
 
-    over_pieces(len(x), math.prod(size), run, BIG)
+    over_pieces(function, len(x), math.prod(size), arguments, BIG)
     return out
 
 

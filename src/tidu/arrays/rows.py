@@ -371,11 +371,11 @@ def _native_layer_norm(
     x = np.ascontiguousarray(a).reshape(rows, n)
     px, pw, pb, py, pm, pr = map(address, (x, w, b, out, mean, rstd))
 
-    def run(lo: int, count: int, _: int) -> None:
+    def arguments(lo: int, count: int, _: int) -> tuple[float, ...]:
         at, of = 4 * lo * n, 4 * lo
-        function(px + at, pw, pb, py + at, pm + of, pr + of, count, n, eps)
+        return px + at, pw, pb, py + at, pm + of, pr + of, count, n, eps
 
-    over_pieces(rows, n, run, _SHARED_NATIVE)
+    over_pieces(function, rows, n, arguments, _SHARED_NATIVE)
     return True
 
 
@@ -395,12 +395,12 @@ def _native_layer_norm_backward(
 
     pg, px, pm, pr, pw, pa, pgw, pgb = map(address, (g, x, mean, rstd, w, ga, gw, gb))
 
-    def run(lo: int, count: int, i: int) -> None:
+    def arguments(lo: int, count: int, i: int) -> tuple[int, ...]:
         at, of, part = 4 * lo * n, 4 * lo, 4 * i * n
-        function(pg + at, px + at, pm + of, pr + of, pw, pa + at, pgw + part, pgb + part, count, n)
+        return pg + at, px + at, pm + of, pr + of, pw, pa + at, pgw + part, pgb + part, count, n
 
-    over_pieces(rows, n, run, _SHARED_NATIVE)
-    return ga, _add_reduce(gw, 0), _add_reduce(gb, 0)
+    over_pieces(function, rows, n, arguments, _SHARED_NATIVE)
+    return (ga, gw[0], gb[0]) if pieces == 1 else (ga, _add_reduce(gw, 0), _add_reduce(gb, 0))
 
 
 def layer_norm_backward(

@@ -25,7 +25,7 @@ __all__ = ["Team", "build_lead", "build_serve"]
 # and from _STATES on, eight apart, whether each worker sleeps.
 _TICKET, _FUNCTION, _ARGUMENTS, _COUNT, _DONE, _HUSH, _STATES = 0, 8, 9, 10, 16, 24, 32
 _NO_PIECE = 0x7FFFFFFF
-_SPINS = 4000  # of some 25 ns each: how long a worker looks for more
+_SPINS = 12000  # of some 25 ns each: how long a worker looks for more
 _PATIENCE = 20000  # how often a caller looks whether all are done, before it naps
 _NAP = 5e-5
 _MOST = 100  # threads
@@ -154,6 +154,7 @@ class Team:
         self.table = self.words.ctypes.data
         self.gates: list[threading.Lock] = []
         self.ids: list[int] = []
+        self.avoided: list[int] = []
 
     def hush(self) -> None:
         """Have the threads sleep that look for work."""
@@ -177,13 +178,15 @@ class Team:
                 words[_STATES + 8 * i] = 1
                 self.gates.append(gate)
                 self.ids.append(0)
+                self.avoided.append(-1)
                 threading.Thread(
                     target=self._work, args=(gate, i), daemon=True, name=f"tidu-team-{i}"
                 ).start()
             if words[_STATES + 8 * i]:
                 if cpu < 0 < len(self.cpus) <= pool._FEW_CORES:
                     cpu = self.current_cpu()
-                if cpu >= 0 and self.ids[i]:  # or else it may be put where we run
+                if cpu >= 0 and self.ids[i] and self.avoided[i] != cpu:  # or else it may be put where we run
+                    self.avoided[i] = cpu
                     try:
                         os.sched_setaffinity(self.ids[i], (self.cpus - {cpu}) or self.cpus)
                     except OSError:
@@ -199,7 +202,7 @@ class Team:
         try:
             words[_HUSH] = 0
             self._wake(min(pool.get_num_threads(), count, _MOST) - 1)
-            self.lead(self.table, task, table.ctypes.data, count, _PATIENCE)
+            self.lead(self.table, task, table.__array_interface__["data"][0], count, _PATIENCE)
             while words[_DONE] != count:  # a thread has lost its core
                 try:
                     time.sleep(_NAP)

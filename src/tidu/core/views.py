@@ -186,7 +186,7 @@ def offset_in(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> int:
     return (pointer(a) - pointer(storage)) // (a.itemsize or 1)
 
 
-def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """Sizes, strides and offset of `a` in `storage`, in elements."""
     return a.shape, tuple(s // (a.itemsize or 1) for s in a.strides), offset_in(a, storage) if a.size else 0
 

@@ -21,7 +21,7 @@ from ..core.modes import state
 from ..core.parameters import REQUIRED, missing
 from ..core.subclass import FACES, newly_overridden
 from ..core.tensor import Tensor
-from ..devices import device
+from ..devices import REFUSE, device
 from ..dtypes import INTEGRAL, dtype
 from ._make import word
 from ._older import OLDER, older
@@ -194,12 +194,7 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
         outs = out if isinstance(out, (tuple, list)) else (out,)
         given = [v for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))]
         if any([isinstance(v, Tensor) and v.requires_grad for v in (*given, *outs, *kw.values())]):
-            called = {
-                "kron": "mul",
-                "norm": "linalg_vector_norm",
-                "inverse": "linalg_inv_ex",
-                "linalg_inv": "linalg_inv_ex",
-            }.get(name, name)
+            called = _CALLED.get(name, name)
             return RuntimeError(
                 f"{'aten::' * (name in ATEN)}{called}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."
@@ -216,6 +211,7 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
     return None
 
 
+REFUSE[0] = lambda args, kw: wrong("device", False, args, kw) or TypeError("device(): wrong arguments")
 _CALLED = {
     "kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex",
 }  # fmt: skip
@@ -308,8 +304,11 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
         single = name not in _SIZES or (name == "dims" and default == "[]")
         single &= default != "{-2,-1}" or "keepdim" not in signature
         none = default in ("None", "[]") or (
-            kind == "tuple of ints" and name == "dim" and ("dtype dtype" in signature or "unbiased" in signature)
+            kind == "tuple of ints"
+            and name == "dim"
+            and ("dtype dtype" in signature or "unbiased" in signature)
         )
+        none |= name == "to" and not default and "int from" in signature
         found.append(Parameter(kind, name, not default, by_name, none, single))
     return tuple(found)
 

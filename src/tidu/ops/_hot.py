@@ -71,6 +71,7 @@ class HotNode(Node):
 
     __slots__ = ("args", "cell", "out", "version", "x")
     pull: Callable[..., Any]
+    remakes = False  # PyTorch's node does not keep the output: one that was written to is computed again
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
         version = self.version
@@ -84,7 +85,10 @@ class HotNode(Node):
                 x = x._a
         if out is not None:
             if self.cell[0]:
-                raise modified(self, out, self.cell, 0)
+                if not self.remakes:
+                    raise modified(self, out, self.cell, 0)
+                self.out = out = self.op.forward(self.x._a, *self.args)
+                self.cell = [0]
             if not raw:
                 out = tensor_of(out)
                 out._node, out._v = self, self.cell
@@ -113,7 +117,7 @@ def _pull(op: Any) -> Callable[..., Any]:
     )
 
 
-def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
+def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) -> Callable[..., Any]:
     """Give the op behind `call`, of one tensor with one rule and one output, its hot path.
 
     `blocks`: an elementwise forward goes over large arrays a block at a time, unless it sees to that itself.
@@ -127,7 +131,11 @@ def hot(call: Callable[..., Any], blocks: bool = True) -> Callable[..., Any]:
     def prepare() -> Any:  # when a node is first made: importing the library must not take long
         nonlocal cls, save_x, save_out
         save_x, save_out = op.params[0] in op.sources, "out" in op.sources
-        cls = type(op.node_name, (HotNode,), {"__slots__": (), "op": op, "pull": staticmethod(_pull(op))})
+        cls = type(
+            op.node_name,
+            (HotNode,),
+            {"__slots__": (), "op": op, "pull": staticmethod(_pull(op)), "remakes": remakes},
+        )
         return cls
 
     def quick(input: Any, *args: Any, out: Any = None, **kw: Any) -> Any:

@@ -589,6 +589,9 @@ hardshrink = hot(
 )
 
 
+_BLOCK = 64  # bytes
+
+
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards 0 by `lambd`, 0 where |input| <= lambd. Source: torch.nn.functional.softshrink."""
     most = dtypes.finfo(dtypes.from_numpy(input.dtype)).max
@@ -598,7 +601,11 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"{lambd:g}"
         )
     edge = input.dtype.type(lambd)
-    return select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input * 0))
+    out = select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input * 0))
+    if out.dtype.itemsize > 2 and out.size * out.itemsize >= _BLOCK and out.flags.c_contiguous:
+        flat = out.reshape(-1)
+        flat[: out.size - out.size % (_BLOCK // out.itemsize)] += 0  # whole registers have no -0 in PyTorch
+    return out
 
 
 softshrink = hot(

@@ -223,7 +223,7 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
 
 
 def ctc_loss(
-    log_probs: Value, targets: Value, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = MEAN,
+    log_probs: Value, targets: Value, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = NONE,
     zero_infinity: bool = False,
 ) -> Value:  # fmt: skip
     """`nn.functional.ctc_loss` with a number for the reduction. Source: torch.ctc_loss."""

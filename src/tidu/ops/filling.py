@@ -11,7 +11,7 @@ from ..core.broadcast import cast, sum_to
 from ..core.inplace import apply_inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.op import Op
-from ..core.promote import Number, number
+from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of, type_name
 from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes
@@ -161,5 +161,5 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         if isinstance(src, complex) and self.dtype.category in (INTEGRAL, FLOATING):
             src = src.real
-        src = tensor_of(number(src, self.dtype))
+        src = tensor_of(np.asarray(src)).to(self.dtype)
     return apply_inplace(copy, (self, src))

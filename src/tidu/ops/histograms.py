@@ -336,7 +336,13 @@ _histogram_edges_op = _histogram_declared("histogram.edges", ("input", "bins", "
 
 
 def histogram(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
+    input: Any,
+    bins: Any = 100,
+    *,
+    range: Any = None,
+    weight: Any = None,
+    density: bool = False,
+    out: Any = None,
 ) -> Any:
     """How many elements (or how much weight) lie in each bin, and the bins' edges: (hist, bin_edges).
 

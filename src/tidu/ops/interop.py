@@ -75,7 +75,11 @@ def _in_common(ufunc: Any, inputs: Any) -> Any:
     except TypeError:
         return inputs
     return [
-        x if d == t or isinstance(x, Number) else x.to(from_numpy(d)) if isinstance(x, Tensor) else np.asarray(x, d)
+        x
+        if d == t or isinstance(x, Number)
+        else x.to(from_numpy(d))
+        if isinstance(x, Tensor)
+        else np.asarray(x, d)
         for x, d, t in zip(inputs, loop, types, strict=False)
     ]
 

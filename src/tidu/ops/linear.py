@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import matmul as kernels
-from ..arrays.reduce import sum_axes
 from ..core.broadcast import sum_to
 from ..core.elementwise import F32, F64, conj
 from ..core.modes import state
@@ -27,11 +26,6 @@ METHODS = ""
 
 Value = Any
 ndarray = np.ndarray
-_SHORT = 1 << 13  # elements up to which NumPy's sum costs least
-
-
-def _column_sums(g: Any) -> Any:
-    return np.add.reduce(g, 0) if g.size <= _SHORT else sum_axes(g, 0)
 
 
 class AffineNode(Node):
@@ -50,18 +44,20 @@ class AffineNode(Node):
             raise freed(self)
         x, w = self.x, self.w
         eb, ex, ew = edges
-        gb = gx = gw = None
-        if ex is not None:
-            if w._v[0] != versions[1]:
-                raise modified(self, w, w._v, versions[1])
-            gx = kernels.mm(g, w._a) if raw else mm(g, w)
-        if ew is not None:
-            if x._v[0] != versions[0]:
-                raise modified(self, x, x._v, versions[0])
-            gw = kernels.mm(g.T, x._a) if raw else mm(g.t(), x)
-        if eb is not None:
-            gb = _column_sums(g) if raw else sum_to(g, (g.shape[1],))
-        return gb, gx, gw
+        if ex is not None and w._v[0] != versions[1]:
+            raise modified(self, w, w._v, versions[1])
+        if ew is not None and x._v[0] != versions[0]:
+            raise modified(self, x, x._v, versions[0])
+        if raw:
+            needs = ex is not None, ew is not None, eb is not None
+            arrays = None if x is None else x._a, None if w is None else w._a
+            gx, gw, gb = kernels.linear_backward(g, *arrays, needs)
+            return gb, gx, gw
+        return (
+            None if eb is None else sum_to(g, (g.shape[1],)),
+            None if ex is None else mm(g, w),
+            None if ew is None else mm(g.t(), x),
+        )
 
     def release(self) -> None:
         self.x = self.w = self.versions = None

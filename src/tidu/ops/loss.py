@@ -15,7 +15,6 @@ from ..core.tensor import Tensor
 from ..dtypes import can_cast, dtype, from_numpy, promote_types
 from ..shapes import broadcast_shapes
 from ._loss import (
-    MEAN,
     NONE,
     SUM,
     add_number,
@@ -342,7 +341,7 @@ def f_binary_cross_entropy_with_logits(
 
 
 def binary_cross_entropy_with_logits(
-    input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = MEAN
+    input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = NONE
 ) -> Value:
     """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction.
 
@@ -358,7 +357,7 @@ def binary_cross_entropy_with_logits(
 # ------------------------------------------------------------------ divergences
 
 
-def kl_div(input: Value, target: Value, reduction: int = MEAN, *, log_target: bool = False) -> Value:
+def kl_div(input: Value, target: Value, reduction: int = NONE, *, log_target: bool = False) -> Value:
     """target * (log(target) - input), reduced; with `log_target` both are logarithms. Source: torch.kl_div."""
     if not (input.dtype.category >= 2 and target.dtype.category >= 2):
         raise RuntimeError("kl_div: Integral inputs not supported.")

@@ -41,7 +41,7 @@ Flag = bool | None
 # ------------------------------------------------------------------ made of other ops
 
 
-def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduction: int = MEAN) -> Value:
+def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduction: int = NONE) -> Value:
     """input where target is 1, max(0, margin - input) where it is -1. Source: torch.hinge_embedding_loss."""
     hinge = clamp_min(_number(input, margin) - input, 0)
     zero = _number(input, 0)
@@ -65,7 +65,7 @@ def f_hinge_embedding_loss(
 
 
 def margin_ranking_loss(
-    input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = MEAN
+    input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = NONE
 ) -> Value:
     """max(0, -target * (input1 - input2) + margin). Source: torch.margin_ranking_loss."""
     apart = input1 - input2
@@ -87,7 +87,7 @@ def f_margin_ranking_loss(
 
 
 def cosine_embedding_loss(
-    input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = MEAN
+    input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = NONE
 ) -> Value:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1. Source: torch.cosine_embedding_loss."""
     if target.ndim > 1:
@@ -127,7 +127,7 @@ def f_cosine_embedding_loss(
 
 def triplet_margin_loss(
     anchor: Value, positive: Value, negative: Value, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-    swap: bool = False, reduction: int = MEAN,
+    swap: bool = False, reduction: int = NONE,
 ) -> Value:  # fmt: skip
     """max(0, margin + d(anchor, positive) - d(anchor, negative)). Source: torch.triplet_margin_loss."""
     _same_rank(anchor, positive, negative)

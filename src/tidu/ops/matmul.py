@@ -526,7 +526,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
-    r = multi_dot(list(matrices))
+    r = multi_dot(list(matrices)) if len(matrices) != 1 else matrices[0]
     return r if out is None else out.copy_(r)
 
 

@@ -193,7 +193,8 @@ def _with_places(input: Any, windows: Windows) -> Any:
 
 def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     node = f"MaxPool{n}DWithIndicesBackward0"
-    alone = hot(Op(f"max_pool{n}d", _max_forward, {"input": _max_rule}, {"input": _max_push}, node=node).call)
+    op = Op(f"max_pool{n}d", _max_forward, {"input": _max_rule}, {"input": _max_push}, node=node)
+    alone = hot(op.call, remakes=True)
     both = Op(
         f"max_pool{n}d_with_indices",
         _with_places,

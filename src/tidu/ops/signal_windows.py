@@ -21,7 +21,7 @@ def _window(
     """`formula` of the numbers 0, 1, ... and the number n that stands for 1; a periodic window is one longer, without
     its last element. Computed in the window's dtype (float32 for shorter ones), as PyTorch does."""
     check_place(device, pin_memory, layout)
-    d = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn)
+    d, length = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn), int(length)
     if d.category < dtypes.FLOATING:
         name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(
             d.name, d.name

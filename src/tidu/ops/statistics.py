@@ -214,7 +214,7 @@ def _vector_norm_forward(input: Any, ord: float, dim: Ints, keepdim: bool) -> An
     x = input.astype(np.float32) if is_low(dt) else input
     if ord == 2 and x.dtype.kind == "f":
         r = np.sqrt(np.add.reduce(x * x, dim, None, None, keepdim))
-        return r if r.dtype is dt and r.__class__ is np.ndarray else packed(r).astype(dt, copy=False)
+        return packed(r).astype(dt, copy=False)
     a = np.abs(x)
     out_dt = a.dtype if not is_low(dt) else dt
     if ord == float("inf"):

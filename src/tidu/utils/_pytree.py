@@ -194,7 +194,9 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
     return leaves, _walk(tree, leaves, is_leaf)
 
 
-def _walk(x: Any, leaves: list[Any], is_leaf: Any) -> TreeSpec:  # no closure: one that calls itself is a cycle
+def _walk(
+    x: Any, leaves: list[Any], is_leaf: Any
+) -> TreeSpec:  # no closure: one that calls itself is a cycle
     got = None
     if not (is_leaf is not None and is_leaf(x)) and (type(x) in SUPPORTED_NODES or isinstance(x, tuple)):
         got = _children(x)

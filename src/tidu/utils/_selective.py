@@ -47,13 +47,13 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
     """Sees the first run: keeps the results that the policy wants kept, and notes the rest, in their order."""
 
     def __init__(self, policy: Callable[..., Any], made: dict[Any, list[Any]]) -> None:
-        self.policy, self.made = policy, made
+        self.policy, self.outs = policy, made
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         said = self.policy(SelectiveCheckpointContext(is_recompute=False), func, *args, **kwargs)
         out = func(*args, **kwargs)
-        self.made.setdefault(func, []).append((said in _KEPT, out if said in _KEPT else None))
+        self.outs.setdefault(func, []).append((said in _KEPT, out if said in _KEPT else None))
         return out
 
 
@@ -61,16 +61,16 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
     """Sees the second run: gives what was kept, and runs what was not."""
 
     def __init__(self, made: dict[Any, list[Any]]) -> None:
-        self.made, self.at = made, dict.fromkeys(made, 0)
+        self.outs, self.at = made, dict.fromkeys(made, 0)
 
     def __enter__(self) -> TorchDispatchMode:
-        self.at = dict.fromkeys(self.made, 0)
+        self.at = dict.fromkeys(self.outs, 0)
         return super().__enter__()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         at = self.at.get(func, 0)
         self.at[func] = at + 1
-        calls = self.made.get(func, [])
+        calls = self.outs.get(func, [])
         if at < len(calls) and calls[at][0]:
             return calls[at][1]
         return func(*args, **(kwargs or {}))
