@@ -74,9 +74,7 @@ def main(words: list[str]) -> None:
     )  # fmt: skip
     sys.path.insert(0, str(Path(__file__).parent))
     names = importlib.import_module("arrays_cases").CASES
-    print(
-        f"{'case':34s} {'tidu':>10s} {'torch':>10s} {'ratio':>6s}   {'least':>10s} {'torch':>10s} {'ratio':>6s}"
-    )
+    print(f"{'case':34s} {'tidu':>10s} {'torch':>10s} {'ratio':>6s}   {'least':>10s} {'torch':>10s} {'ratio':>6s}")
     for name in names:
         if words and not any(w in name for w in words):
             continue

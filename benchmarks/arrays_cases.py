@@ -168,9 +168,7 @@ def _rows() -> None:
                 if name == "logsumexp" and both:
                     continue
 
-                def ours(
-                    r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both
-                ) -> Any:
+                def ours(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
                     from tidu.arrays import rows as R
 
                     x, g, w, b = data(r, c), data(r, c, seed=1), data(c), data(c, seed=2)
@@ -189,9 +187,7 @@ def _rows() -> None:
                     df = getattr(R, n + "_backward")
                     return lambda: df(g, f(x, k), k)
 
-                def theirs(
-                    r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both
-                ) -> Any:
+                def theirs(r: int = rows, c: int = columns, k: int = axis, n: str = name, both: bool = both) -> Any:
                     import torch
                     import torch.nn.functional as F
 
@@ -356,11 +352,7 @@ def _gathers() -> None:
 
                 from tidu.arrays.gather import add_rows, take_rows
 
-                table, g, i = (
-                    data(n, width),
-                    data(count, width),
-                    np.random.default_rng(0).integers(0, n, count),
-                )
+                table, g, i = (data(n, width), data(count, width), np.random.default_rng(0).integers(0, n, count))
                 if both:
                     return lambda: (take_rows(table, i), add_rows(n, i, g))
                 return lambda: take_rows(table, i)

@@ -164,7 +164,6 @@ def record(results: Sequence[Result], taken_with: str) -> dict[str, Any]:
     return {
         "conditions": taken_with,
         "rows": [
-            {"name": r.row.name, "group": r.row.group.title, "rounds": r.rounds, "missing": r.missing}
-            for r in results
+            {"name": r.row.name, "group": r.row.group.title, "rounds": r.rounds, "missing": r.missing} for r in results
         ],
     }

@@ -86,9 +86,7 @@ class Inputs:
 
     def __init__(self, lib: ModuleType, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
-        self._wrap: Callable[[np.ndarray], Any] = (
-            lib.numpy.asarray if lib.__name__ == "jax" else lib.from_numpy
-        )
+        self._wrap: Callable[[np.ndarray], Any] = lib.numpy.asarray if lib.__name__ == "jax" else lib.from_numpy
         self._lib = lib
 
     def of(self, array: np.ndarray, grad: bool = False) -> Any:

@@ -48,9 +48,7 @@ def agree(side: Side, text: str, strides: bool = True, error: bool | None = None
     compare_or_show(text, expected, lambda: snapshot(side, run(text, side.lib)), strides, scale)
 
 
-def compare_or_show(
-    text: str, expected: Any, got: Callable[[], Any], strides: bool = True, scale: float = 1.0
-) -> None:
+def compare_or_show(text: str, expected: Any, got: Callable[[], Any], strides: bool = True, scale: float = 1.0) -> None:
     try:
         compare(expected, got(), strides=strides, scale=scale)
     except Mismatch as error:

@@ -87,9 +87,7 @@ class Side:
         if isinstance(value, torch.Generator):
             return self.get("Generator")().manual_seed(value.initial_seed())
         if isinstance(value, torch.nn.Module) and self.lib is not torch:
-            module = self.get(
-                "nn." + type(value).__name__
-            )()  # with its settings; none in the database has tensors
+            module = self.get("nn." + type(value).__name__)()  # with its settings; none in the database has tensors
             vars(module).update({k: v for k, v in vars(value).items() if not k.startswith("_")})
             return module
         if isinstance(value, slice):

@@ -41,9 +41,7 @@ class Draw:
     def one(self, *options: str) -> str:
         return self.rng.choice(options)
 
-    def tensor(
-        self, shape: tuple[int, ...] | None = None, dtype: str | None = None, grad: float = 0.5
-    ) -> str:
+    def tensor(self, shape: tuple[int, ...] | None = None, dtype: str | None = None, grad: float = 0.5) -> str:
         self.given.append(
             Given(
                 self.rng.choice(SHAPES) if shape is None else shape,
@@ -91,9 +89,7 @@ class Draw:
         return self.tensor(self.given[0].shape if self.given and self.rng.random() < 0.8 else None, "bool", 0)
 
     def _Z(self) -> str:  # sizes
-        return self.one(
-            "(2, 3)", "(3, 2)", "(-1,)", "6", "(6,)", "(3, -1)", "(1, 2, 3)", "(0,)", "(4, 4)", "[2, 3]"
-        )
+        return self.one("(2, 3)", "(3, 2)", "(-1,)", "6", "(6,)", "(3, -1)", "(1, 2, 3)", "(0,)", "(4, 4)", "[2, 3]")
 
     def _K(self) -> str:  # dtypes
         return "torch." + self.one("float64", "int64", "float32", "bool", "float16", "uint8")

@@ -26,27 +26,9 @@ from .transplant import Transplant
 OK, FAIL, TORCH, SCOPE = "ok", "fail", "torch", "scope"
 
 CHECKS = ("value", "dtype", "grad", "grad2", "forward", "vmap", "inplace", "out", "errors")
-EXTRA = (
-    "narrow",
-    "messages",
-    "refused",
-    "layout",
-    "graph",
-    "memory",
-)  # reported too; an entry is whole without them
+EXTRA = ("narrow", "messages", "refused", "layout", "graph", "memory")  # reported too; an entry is whole without them
 
-SMALL_DTYPES = (
-    "float32",
-    "int64",
-    "bool",
-    "float16",
-    "bfloat16",
-    "complex64",
-    "int32",
-    "uint8",
-    "int8",
-    "int16",
-)
+SMALL_DTYPES = ("float32", "int64", "bool", "float16", "bfloat16", "complex64", "int32", "uint8", "int8", "int16")
 NARROW_DTYPES = ("float32", "complex64", "bfloat16", "float16")
 COUNTS = {
     "value": 24,
@@ -139,9 +121,7 @@ class Checker:
                 return Outcome(TORCH, _line(f"torch: {type(error).__name__}: {error}"))
             expected = raised(error)
         if isinstance(expected, Raised) and scope.UNTELLABLE in expected.message:
-            return Outcome(
-                TORCH, "an out= whose storage PyTorch may not resize: NumPy's arrays do not say so"
-            )
+            return Outcome(TORCH, "an out= whose storage PyTorch may not resize: NumPy's arrays do not say so")
         if case.errors == "only" and not isinstance(expected, Raised):
             return Outcome(TORCH, "torch raises nothing")
         try:
@@ -184,9 +164,7 @@ class Case:
     on_torch: Callable[[Bench, Any], Any]
     on_lib: Callable[[Bench, Any], Any]
     judge: Callable[[Any, Any], None]
-    errors: str = (
-        ""  # "": an error of PyTorch's means no case; "too": it is to be matched; "only": nothing else is
-    )
+    errors: str = ""  # "": an error of PyTorch's means no case; "too": it is to be matched; "only": nothing else is
     numbers: bool = True
     referee: Bench | None = None
 
@@ -206,9 +184,7 @@ class Cases:
     def __iter__(self) -> Iterator[Case]:
         return getattr(self, f"_{self.check}")()
 
-    def _case(
-        self, label: str, sample: Any, program: Any, on_lib: Any = None, judge: Any = None, **more: Any
-    ) -> Case:
+    def _case(self, label: str, sample: Any, program: Any, on_lib: Any = None, judge: Any = None, **more: Any) -> Case:
         judge = judge or self.judge()
         more.setdefault("numbers", self.entry.name not in scope.NO_VALUES)
         return Case(
@@ -294,9 +270,7 @@ class Cases:
             dtype = getattr(torch, name)
             if dtype in self.entry.dtypes & set(self.entry.backward_dtypes or ()) and dtype not in main:
                 for sample in samples(self.entry, dtype, self.count, grad=True):
-                    yield from _nonempty(
-                        iter([self._case(name, sample, programs.grad, judge=self.judge(widen=8.0))])
-                    )
+                    yield from _nonempty(iter([self._case(name, sample, programs.grad, judge=self.judge(widen=8.0))]))
 
     def _grad2(self) -> Iterator[Case]:
         self.empty = "no second derivative in torch"
@@ -332,9 +306,7 @@ class Cases:
         for dtype in self.main_dtypes(grad=grad) or self.main_dtypes():
             for sample in samples(self.entry, dtype, self.count, grad=grad and dtype.is_floating_point):
                 if isinstance(sample.input, torch.Tensor):
-                    yield self._case(
-                        str(dtype), sample, programs.inplace, errors="too", judge=self._or_same_error()
-                    )
+                    yield self._case(str(dtype), sample, programs.inplace, errors="too", judge=self._or_same_error())
 
     def _out(self) -> Iterator[Case]:
         self.empty = "no out= in torch"
@@ -421,9 +393,7 @@ def missing_name(error: Exception) -> str:
     """What the library lacks, if that is what the error is about."""
     if isinstance(error, Missing):
         return str(error)
-    found = re.match(
-        r"(?:module '(?:tidu|torch)(\.\S+)?'|'(Tensor)' object) has no attribute '(\w+)'", str(error)
-    )
+    found = re.match(r"(?:module '(?:tidu|torch)(\.\S+)?'|'(Tensor)' object) has no attribute '(\w+)'", str(error))
     if not found or not isinstance(error, AttributeError):
         return ""
     return MISSING + ".".join(filter(None, ((found[1] or "").lstrip("."), found[2], found[3])))

@@ -70,9 +70,7 @@ def snapshot(side: Side, value: Any, inputs: list[Any] = (), values: bool = True
             alias,
         )
     if isinstance(value, dict):
-        return SequenceSnap(
-            "dict", tuple(map(str, value)), [snapshot(side, v, inputs, values) for v in value.values()]
-        )
+        return SequenceSnap("dict", tuple(map(str, value)), [snapshot(side, v, inputs, values) for v in value.values()])
     if isinstance(value, (tuple, list)):
         kind = type(value)
         names = (getattr(kind, n, None) for n in ("_fields", "__match_args__", "fields"))
@@ -138,9 +136,7 @@ def _compare_tensors(e: TensorSnap, g: TensorSnap, scale: float, where: str, str
     if e.same_as != g.same_as:
         raise Mismatch(f"{where}: {_same(g.same_as)}; torch: {_same(e.same_as)}")
     if e.aliases != g.aliases:
-        raise Mismatch(
-            f"{where}: shares memory with arguments {list(g.aliases)}, in torch with {list(e.aliases)}"
-        )
+        raise Mismatch(f"{where}: shares memory with arguments {list(g.aliases)}, in torch with {list(e.aliases)}")
     checked = strides or bool(e.aliases)
     if checked and e.array.size > 1 and significant(e) != significant(g):
         raise Mismatch(f"{where}: strides are {g.strides}, torch's {e.strides} (shape {e.shape})")

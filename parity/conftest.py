@@ -27,9 +27,7 @@ KNOWN = Path(__file__).parent / "known.toml"  # hand-written tests known to fail
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lib", default="tidu", help="the library under test; torch tests the harness itself")
-    parser.addoption(
-        "--update-known", action="store_true", help="rewrite parity/known.toml for the tests run"
-    )
+    parser.addoption("--update-known", action="store_true", help="rewrite parity/known.toml for the tests run")
     parser.addoption("--factor", type=float, default=1.0, help="times the usual number of samples of an op")
 
 
@@ -64,12 +62,8 @@ def update_known(stats: dict[str, list[Any]]) -> None:
         if not name.startswith("test_ops.py"):
             text = str(getattr(test.longrepr, "reprcrash", test.longrepr))
             known.setdefault(name, " ".join(getattr(test.longrepr.reprcrash, "message", text).split())[:150])
-    lines = [
-        "# Hand-written tests that are known to fail: id = reason. `pytest parity --update-known` rewrites this."
-    ]
-    KNOWN.write_text(
-        "\n".join(lines + [f"{_quoted(k)} = {_quoted(v)}" for k, v in sorted(known.items())]) + "\n"
-    )
+    lines = ["# Hand-written tests that are known to fail: id = reason. `pytest parity --update-known` rewrites this."]
+    KNOWN.write_text("\n".join(lines + [f"{_quoted(k)} = {_quoted(v)}" for k, v in sorted(known.items())]) + "\n")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

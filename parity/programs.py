@@ -110,10 +110,7 @@ def grad2(bench: Bench, sample: Any) -> Any:
         return None, []
     second = bench.lib.autograd.grad(again, wanted, weights, allow_unused=True)
     # None and zeros say the same here: which one an op's second derivative gives is not something to rely on
-    seen = [
-        s if s is not None else bench.side.zeros(tuple(w.shape), w)
-        for s, w in zip(second, wanted, strict=True)
-    ]
+    seen = [s if s is not None else bench.side.zeros(tuple(w.shape), w) for s, w in zip(second, wanted, strict=True)]
     return [[_still(bench, g) for g in grads], [_still(bench, s) for s in seen]], []
 
 
@@ -130,10 +127,7 @@ def forward(bench: Bench, sample: Any) -> Any:
         out = bench.wrapped(first, *args, **kwargs)
         processed = bench.move(sample.output_process_fn_grad)(out)
         found = [fwd.unpack_dual(t) for t in tensors_in(processed, bench.side.is_tensor)]
-        pairs = [
-            (p.detach(), t.detach() if t is not None else bench.side.zeros(tuple(p.shape), p))
-            for p, t in found
-        ]
+        pairs = [(p.detach(), t.detach() if t is not None else bench.side.zeros(tuple(p.shape), p)) for p, t in found]
     return [[p, t] for p, t in pairs], []
 
 
@@ -246,9 +240,7 @@ def memory(bench: Bench, sample: Any) -> Any:
 
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             out = bench.op(first, *args, **kwargs)
-        return (
-            sum(storages.values()) if any(t.requires_grad for t in tensors_in(out, torch.is_tensor)) else None
-        ), []
+        return (sum(storages.values()) if any(t.requires_grad for t in tensors_in(out, torch.is_tensor)) else None), []
     out = bench.op(first, *args, **kwargs)
     return sum(_retained([t.grad_fn for t in tensors_in(out, bench.side.is_tensor)]).values()), []
 
@@ -313,13 +305,9 @@ def out_variant(kind: str) -> Any:
         said = any("was resized" in str(w.message) for w in caught)
         if isinstance(returned, Raised):
             return returned, []
-        pairs = (
-            list(zip(returned, outs, strict=True)) if isinstance(outs, (tuple, list)) else [(returned, outs)]
-        )
+        pairs = list(zip(returned, outs, strict=True)) if isinstance(outs, (tuple, list)) else [(returned, outs)]
         same = [r is o for r, o in pairs]
-        strides = [
-            [s for s, n in zip(bench.side.strides(o), o.shape, strict=True) if n > 1] for _, o in pairs
-        ]
+        strides = [[s for s, n in zip(bench.side.strides(o), o.shape, strict=True) if n > 1] for _, o in pairs]
         filled = [o.detach() for _, o in pairs]
         if bench.side.is_tensor(plain):
             own, filled = [plain], [bench.settled(sample, filled[0])]

@@ -89,10 +89,7 @@ REFEREES: dict[tuple[str, str], tuple[str, Callable[[Op], Op]]] = {
     ("fft.ihfftn", "out"): ("over one dimension PyTorch does not write to out=", copied_out),
     ("linalg.multi_dot", "dtype"): ("in float32 what cancels is right to four digits", in_double),
     ("matrix_exp", "dtype"): ("PyTorch gives NaN in half precision, whatever the matrix", in_double),
-    ("native_layer_norm", "dtype"): (
-        "PyTorch's rows of one element are not zero in half precision",
-        in_double,
-    ),
+    ("native_layer_norm", "dtype"): ("PyTorch's rows of one element are not zero in half precision", in_double),
     ("nn.functional.linear_cross_entropy.chunked", "grad2"): (
         "PyTorch's chunked second derivative with respect to the input is zero",
         unchunked,

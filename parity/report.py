@@ -34,9 +34,7 @@ def write_expected(results: Results, keep: dict[tuple[str, str], str]) -> None:
             lines.pop((entry, check), None)
             if outcome.status == FAIL:
                 lines[entry, check] = keep.get((entry, check)) or outcome.reason[:150]
-    text = [
-        "# Checks that are known to fail: [check] entry = reason. `python -m parity.sweep --update` rewrites this."
-    ]
+    text = ["# Checks that are known to fail: [check] entry = reason. `python -m parity.sweep --update` rewrites this."]
     for check in CHECKS + EXTRA:
         rows = sorted((entry, reason) for (entry, c), reason in lines.items() if c == check)
         if rows:
@@ -81,9 +79,7 @@ def totals(results: Results) -> str:
     mine = in_scope(results)
     good = sum(map(whole, mine.values()))
     share = f" ({100 * good / len(mine):.1f}%)" if mine else ""
-    rows.append(
-        f"{good} of {len(mine)} entries in scope whole{share}; {len(results) - len(mine)} not in scope"
-    )
+    rows.append(f"{good} of {len(mine)} entries in scope whole{share}; {len(results) - len(mine)} not in scope")
     return "\n".join(rows)
 
 
@@ -98,9 +94,7 @@ def groups(results: Results, most: int = 60) -> str:
     found = collections.defaultdict(list, {m: w for m, w in found.items() if not m.startswith("missing: ")})
     rows = []
     if lacking:
-        names = " ".join(
-            f"{n}({c})" for n, c in sorted(lacking.items(), key=lambda item: (-item[1], item[0]))
-        )
+        names = " ".join(f"{n}({c})" for n, c in sorted(lacking.items(), key=lambda item: (-item[1], item[0])))
         rows.append(f"missing names, with the number of checks that stop there:\n       {names}")
     for message, where in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:most]:
         shown = " ".join(where[:12]) + (f" ... {len(where) - 12} more" if len(where) > 12 else "")

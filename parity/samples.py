@@ -33,9 +33,7 @@ def spread(items: list[Any], count: int) -> list[Any]:
     return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]
 
 
-def samples(
-    entry: Any, dtype: torch.dtype, count: int, grad: bool = False, reference: bool = False
-) -> list[Any]:
+def samples(entry: Any, dtype: torch.dtype, count: int, grad: bool = False, reference: bool = False) -> list[Any]:
     """At most `count` sample inputs of a dtype; none where the database has none."""
     # the functions behind entry.sample_inputs(), which spends most of its time looking for the calling test
     draw = entry.reference_inputs_func if reference else entry.sample_inputs_func
@@ -82,8 +80,7 @@ def fits(sample: Any) -> bool:
 
     found = tensors_in((sample.input, sample.args, sample.kwargs), lambda v: isinstance(v, torch.Tensor))
     return all(
-        t.layout is torch.strided and t.device.type == "cpu" and t.numel() <= LARGEST and not t.is_nested
-        for t in found
+        t.layout is torch.strided and t.device.type == "cpu" and t.numel() <= LARGEST and not t.is_nested for t in found
     )
 
 
@@ -101,9 +98,5 @@ def summary(sample: Any) -> str:
             return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
         return repr(value)
 
-    parts = [
-        show(sample.input),
-        *map(show, sample.args),
-        *(f"{k}={show(v)}" for k, v in sample.kwargs.items()),
-    ]
+    parts = [show(sample.input), *map(show, sample.args), *(f"{k}={show(v)}" for k, v in sample.kwargs.items())]
     return "(" + ", ".join(parts) + ")"

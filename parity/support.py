@@ -96,14 +96,10 @@ def page(table: dict[str, tuple[list[str], list[str]]]) -> str:
 
     parts = [HEAD.format(torch=str(torch.__version__).split("+")[0])]
     parts.append("| namespace | names in PyTorch | in tidu |\n| --- | --- | --- |\n")
-    parts += [
-        f"| `{path}` | {len(has) + len(lacks)} | {len(has)} |\n" for path, (has, lacks) in table.items()
-    ]
+    parts += [f"| `{path}` | {len(has) + len(lacks)} | {len(has)} |\n" for path, (has, lacks) in table.items()]
     for path, (has, lacks) in table.items():
         parts.append(f"\n## {path}\n")
-        parts += [
-            f"\n{paragraph(word, names)}\n" for word, names in (("has", has), ("lacks", lacks)) if names
-        ]
+        parts += [f"\n{paragraph(word, names)}\n" for word, names in (("has", has), ("lacks", lacks)) if names]
     return "".join(parts)
 
 

@@ -41,15 +41,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--lib", default="tidu", help="the library under test (torch: a test of the harness)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--factor", type=float, default=1.0, help="times the usual number of samples")
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="every failing sample, with where it failed"
-    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="every failing sample, with where it failed")
     parser.add_argument("--most", type=int, default=60, help="groups of failures to print")
     parser.add_argument("--slow", type=int, default=0, help="print the slowest so many entries")
     parser.add_argument("--update", action="store_true", help="rewrite parity/expected.toml for what was run")
-    parser.add_argument(
-        "--table", action="store_true", help="write docs/parity.md (from a run of everything)"
-    )
+    parser.add_argument("--table", action="store_true", help="write docs/parity.md (from a run of everything)")
     options = parser.parse_args(argv)
 
     names = chosen(options.ops, options.everyday)
@@ -70,9 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     print(report.totals(results))
     print(f"{time.perf_counter() - started:.0f} s")
     if options.slow:
-        by_time: list[Any] = sorted(
-            ((sum(o.seconds for o in r.values()), n) for n, r in results.items()), reverse=True
-        )
+        by_time: list[Any] = sorted(((sum(o.seconds for o in r.values()), n) for n, r in results.items()), reverse=True)
         print("\n".join(f"{s:6.1f} s  {n}" for s, n in by_time[: options.slow]))
     expected = report.expected_failures()
     if options.update:

@@ -18,16 +18,7 @@ CONTENTS = {
     "number": lambda lib: lib.tensor(2.5, dtype=lib.float64),
     "dtypes": lambda lib: [
         lib.ones(2, dtype=d)
-        for d in (
-            lib.bool,
-            lib.uint8,
-            lib.int8,
-            lib.int16,
-            lib.int32,
-            lib.float16,
-            lib.bfloat16,
-            lib.complex64,
-        )
+        for d in (lib.bool, lib.uint8, lib.int8, lib.int16, lib.int32, lib.float16, lib.bfloat16, lib.complex64)
     ],
     "parameter": lambda lib: lib.nn.Parameter(lib.ones(2)),
     "frozen parameter": lambda lib: lib.nn.Parameter(lib.ones(2), requires_grad=False),

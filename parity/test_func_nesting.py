@@ -100,6 +100,4 @@ def test_computes_the_same(lib: Any, seed: int) -> None:
     got = computed(lib, base, names)
     assert tuple(got.shape) == tuple(expected.shape), (base, names)
     assert not got.requires_grad
-    np.testing.assert_allclose(
-        got.numpy(), expected.detach().numpy(), rtol=1e-8, atol=1e-10, err_msg=f"{base} {names}"
-    )
+    np.testing.assert_allclose(got.numpy(), expected.detach().numpy(), rtol=1e-8, atol=1e-10, err_msg=f"{base} {names}")

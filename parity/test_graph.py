@@ -398,9 +398,7 @@ OF_GRADIENTS = [
 @pytest.mark.parametrize("text", OF_GRADIENTS)
 def test_graph_of_a_gradient(side: Side, text: str) -> None:
     compare_or_show(
-        text,
-        outcome(TORCH, lambda lib: walk(lib, text, 0)),
-        lambda: outcome(side, lambda lib: walk(lib, text, 0)),
+        text, outcome(TORCH, lambda lib: walk(lib, text, 0)), lambda: outcome(side, lambda lib: walk(lib, text, 0))
     )
 
 

@@ -30,12 +30,7 @@ def test_rounds_where_pytorch_does(expression: str, dtype: str) -> None:
     results = []
     for library in (tidu, torch):
         x = library.from_numpy(values).to(getattr(library, dtype))
-        names = {
-            "torch": library,
-            "x": x,
-            "m": x.view(32, 32),
-            "wide": library.tensor(0.3, dtype=library.float64),
-        }
+        names = {"torch": library, "x": x, "m": x.view(32, 32), "wide": library.tensor(0.3, dtype=library.float64)}
         y = eval(expression, names)
         assert str(y.dtype).rpartition(".")[2] == ("bool" if ">" in expression else dtype)
         results.append(y.double().numpy())

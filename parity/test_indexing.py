@@ -177,10 +177,7 @@ INDEX_OPS = {
 
 @quick
 @given(
-    shapes.filter(len),
-    st.sampled_from(sorted(INDEX_OPS)),
-    st.lists(st.integers(-1, 4), max_size=4),
-    st.integers(-2, 2),
+    shapes.filter(len), st.sampled_from(sorted(INDEX_OPS)), st.lists(st.integers(-1, 4), max_size=4), st.integers(-2, 2)
 )
 def test_index_ops(side: Side, shape: tuple[int, ...], name: str, places: list[int], dim: int) -> None:
     """Index arguments of any shape, in and out of range."""

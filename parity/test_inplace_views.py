@@ -29,49 +29,16 @@ VIEWS = (
     *("{v}.unsqueeze(0)", "{v}.squeeze()", "{v}.transpose(0, -1)", "{v}.diagonal()", "{v}.narrow(0, 0, 1)"),
     *("{v}.select(-1, 0)", "{v}.detach()", "{v}.data", "{v}.view_as({v})", "{v}.expand(2, *{v}.shape)"),
     *("{v}.unbind(0)[0]", "{v}.split(2)[0]", "{v}.chunk(2)[1]", "{v}.flatten()", "{v}.movedim(0, -1)"),
-    *(
-        "{v}.as_strided((2, 2), (1, 2))",
-        "{v}.unfold(0, 2, 1)",
-        "{v}.alias_copy()",
-        "{v}.permute(*range({v}.dim()))",
-    ),
+    *("{v}.as_strided((2, 2), (1, 2))", "{v}.unfold(0, 2, 1)", "{v}.alias_copy()", "{v}.permute(*range({v}.dim()))"),
 )
-FRESH = (
-    "{v} * 2",
-    "{v} * {w}",
-    "{v}.sin()",
-    "{v} + {w}",
-    "{v}.clone()",
-    "{v} * {v}",
-    "{v}.sum(0)",
-    "{v}.exp()",
-)
+FRESH = ("{v} * 2", "{v} * {w}", "{v}.sin()", "{v} + {w}", "{v}.clone()", "{v} * {v}", "{v}.sum(0)", "{v}.exp()")
 WRITES = (
-    *(
-        "{v}.mul_(2)",
-        "{v}.add_(1)",
-        "{v}.mul_({w})",
-        "{v}.add_({w})",
-        "{v}.copy_({w})",
-        "{v}.zero_()",
-        "{v}.sin_()",
-    ),
+    *("{v}.mul_(2)", "{v}.add_(1)", "{v}.mul_({w})", "{v}.add_({w})", "{v}.copy_({w})", "{v}.zero_()", "{v}.sin_()"),
     *("{v}.fill_(3)", "{v}.sigmoid_()", "{v}.neg_()", "{v}.clamp_(0, 1)", "{v}.masked_fill_({v} > 1, 0.5)"),
     *("operator.setitem({v}, 0, 3.0)", "operator.setitem({v}, slice(1, None), {w})", "operator.iadd({v}, 1)"),
-    *(
-        "operator.setitem({v}, 0, {w}.sum())",
-        "operator.setitem({v}, {v} > 0, 0.5)",
-        "operator.imul({v}, {w})",
-    ),
+    *("operator.setitem({v}, 0, {w}.sum())", "operator.setitem({v}, {v} > 0, 0.5)", "operator.imul({v}, {w})"),
     *("operator.setitem({v}, (Ellipsis, 0), c)", "{v}.mul_(c)", "{v}.div_(2)", "{v}.sub_({w}, alpha=2)"),
-    *(
-        "{v}.detach_()",
-        "{v}.requires_grad_()",
-        "{v}.squeeze_()",
-        "{v}.unsqueeze_(0)",
-        "{v}.t_()",
-        "{v}.exp_()",
-    ),
+    *("{v}.detach_()", "{v}.requires_grad_()", "{v}.squeeze_()", "{v}.unsqueeze_(0)", "{v}.t_()", "{v}.exp_()"),
     *("{v}.index_fill_(0, torch.tensor([0]), 2.0)", "{v}.index_add_(0, torch.tensor([0]), {v}[:1].detach())"),
     *("{v}.transpose_(0, -1)", "{v}.set_({w})", "{v}.addcmul_({w}, {w})", "{v}.lerp_({w}, 0.5)"),
 )

@@ -102,9 +102,7 @@ def check(side: Side, pairs: Any, call: Callable[[Any, Any, Any], Any]) -> None:
 
 
 ALL_PAIRS = [
-    (a, b)
-    for a, b in itertools.product(operands(), operands())
-    if "number" not in (a[0], b[0]) or a[0] != b[0]
+    (a, b) for a, b in itertools.product(operands(), operands()) if "number" not in (a[0], b[0]) or a[0] != b[0]
 ]
 
 
@@ -154,19 +152,7 @@ def test_of_dtypes(side: Side, name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *(
-            "matmul",
-            "mm",
-            "dot",
-            "outer",
-            "addcmul",
-            "addcdiv",
-            "lerp",
-            "clamp",
-            "linear",
-            "index_add",
-            "scatter",
-        ),
+        *("matmul", "mm", "dot", "outer", "addcmul", "addcdiv", "lerp", "clamp", "linear", "index_add", "scatter"),
         *("masked_fill", "gather", "index_put", "setitem", "einsum", "mse_loss", "prelu", "bilinear"),
     ],
 )

@@ -484,9 +484,7 @@ def test_gradients(text: str) -> None:
         assert got == want
     else:
         assert got[:2] == want[:2]
-        np.testing.assert_allclose(
-            got[2], want[2], rtol=1e-3 if "gamma" in text else 0
-        )  # PyTorch's is a rough fit
+        np.testing.assert_allclose(got[2], want[2], rtol=1e-3 if "gamma" in text else 0)  # PyTorch's is a rough fit
 
 
 @pytest.mark.parametrize(

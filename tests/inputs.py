@@ -31,9 +31,7 @@ DOMAINS: dict[str, tuple[float, float]] = {
         "logaddexp mvlgamma".split(),
         POSITIVE,
     ),
-    **dict.fromkeys(
-        "acosh acosh.complex special_zeta special_zeta.first special_zeta.second".split(), ABOVE_ONE
-    ),
+    **dict.fromkeys("acosh acosh.complex special_zeta special_zeta.first special_zeta.second".split(), ABOVE_ONE),
     **dict.fromkeys("logit special_ndtri".split(), (0.15, 0.85)),
     "mvlgamma": (2.0, 4.0),
 }
@@ -321,10 +319,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "native_dropout_backward": lambda r: [(r(3, 4), r(3, 4) > 0, 2.0)],
     "max_pool2d_with_indices_backward": lambda r: [(r(1, 2, 2), r(1, 4, 4), np.array([[[0, 2], [9, 15]]]))],
     "segment_reduce": lambda r: (
-        [
-            (r(5, 2), reduce, np.array([2, 0, 3]), None, 0, 0.5)
-            for reduce in ("sum", "mean", "prod", "max", "min")
-        ]
+        [(r(5, 2), reduce, np.array([2, 0, 3]), None, 0, 0.5) for reduce in ("sum", "mean", "prod", "max", "min")]
         + [(r(2, 4), "sum", None, np.array([[0, 1, 4], [0, 3, 4]]), 1, None)]
     ),
     "log_softmax": lambda r: [(r(3, 4), 0)],
@@ -345,9 +340,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "scatter": lambda r: [(r(3, 4), 1, _J, r(3, 2))],
     "scatter.value": lambda r: [(r(3, 4), 1, _J, 1.5)],
     "scatter_add": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2))],
-    "scatter.reduce": lambda r: [
-        (r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how) for how in ("add", "multiply")
-    ],
+    "scatter.reduce": lambda r: [(r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how) for how in ("add", "multiply")],
     "scatter.value_reduce": lambda r: [(r(3, 4), 1, _J, 1.5, how) for how in ("add", "multiply")],
     "scatter_reduce": lambda r: [
         (r(3, 4), 1, np.zeros((3, 2), np.int64), r(3, 2), how, own)
@@ -361,9 +354,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "index_fill": lambda r: [(r(3, 4), 1, _I, 1.5)],
     "index_fill.tensor": lambda r: [(r(3, 4), 1, _I, r())],
     "index_reduce": lambda r: [
-        (r(3, 4), 1, _I, r(3, 3), how, own)
-        for how in ("prod", "mean", "amax", "amin")
-        for own in (True, False)
+        (r(3, 4), 1, _I, r(3, 3), how, own) for how in ("prod", "mean", "amax", "amin") for own in (True, False)
     ],  # fmt: skip
     "take": lambda r: [(r(3, 4), np.array([[5, 0], [5, 11]]))],
     "take_backward": lambda r: [(r(2, 2), (3, 4), np.array([[5, 0], [5, 11]]))],
@@ -382,9 +373,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
         (r(3, 4, low=0.1, high=0.9), r(3, 4, low=0.1, high=0.9), w, how) for how in _HOW for w in (None, r(4))
     ],
     "binary_cross_entropy_with_logits": lambda r: [
-        (r(3, 4), r(3, 4, low=0.1, high=0.9), w, p, how)
-        for how in _HOW
-        for w, p in ((None, None), (r(4), r(4)))
+        (r(3, 4), r(3, 4, low=0.1, high=0.9), w, p, how) for how in _HOW for w, p in ((None, None), (r(4), r(4)))
     ],
     "_trilinear": lambda r: [(r(3, 4), r(2, 4, 5), r(3, 5))],
     # sorting and counting
@@ -409,15 +398,11 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "renorm": lambda r: [(r(3, 4), 2.0, 0, 1.0)],
     # margins and likelihoods
     "soft_margin_loss": lambda r: [(r(3, 4), np.sign(r(3, 4)), how) for how in _HOW],
-    "multi_margin_loss": lambda r: [
-        (r(3, 4), _I, w, p, 0.9, how) for how in _HOW for w, p in ((None, 1), (r(4), 2))
-    ],
+    "multi_margin_loss": lambda r: [(r(3, 4), _I, w, p, 0.9, how) for how in _HOW for w, p in ((None, 1), (r(4), 2))],
     "multilabel_margin_loss": lambda r: [
         (0.77 * r(3, 4), np.array([[1, 3, -1, 0], [0, -1, 1, 1], [2, 0, 1, 3]]), how) for how in _HOW
     ],
-    "nll_loss": lambda r: [
-        (r(3, 4), _I, w, how, -100) for how in _HOW for w in (None, r(4, low=0.2, high=1))
-    ],
+    "nll_loss": lambda r: [(r(3, 4), _I, w, how, -100) for how in _HOW for w in (None, r(4, low=0.2, high=1))],
     "nll_loss2d": lambda r: [
         (r(2, 4, 2, 2), np.array([[[0, 3], [1, 1]], [[2, 0], [3, 2]]]), w, how, -100)
         for how in _HOW
@@ -447,9 +432,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "native_channel_shuffle": lambda r: [(r(1, 4, 3), 2)],
     # pooling
     **{
-        f"avg_pool{n}d": lambda r, n=n: [
-            (_image(r, n), _windows(n), (1,) * n, p, None) for p in (True, False)
-        ]
+        f"avg_pool{n}d": lambda r, n=n: [(_image(r, n), _windows(n), (1,) * n, p, None) for p in (True, False)]
         for n in (2, 3)
     },
     **{f"max_pool{n}d": lambda r, n=n: [(_image(r, n), _windows(n))] for n in (2, 3)},
@@ -457,9 +440,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     **{f"adaptive_avg_pool{n}d": lambda r, n=n: [(_image(r, n), (2, 3, 1)[:n])] for n in (2, 3)},
     **{f"adaptive_max_pool{n}d": lambda r, n=n: [(_image(r, n), (2, 3, 1)[:n])] for n in (2, 3)},
     **{
-        f"fractional_max_pool{n}d": lambda r, n=n: [
-            (_image(r, n), np.full((1, 2, n), 0.3), (2,) * n, (2,) * n)
-        ]
+        f"fractional_max_pool{n}d": lambda r, n=n: [(_image(r, n), np.full((1, 2, n), 0.3), (2,) * n, (2,) * n)]
         for n in (2, 3)
     },
     "max_unpool2d": lambda r: [(r(1, 1, 2, 2), np.array([[[[1, 3], [8, 15]]]]), (4, 4))],
@@ -469,9 +450,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "linalg_solve_ex": lambda r: [(r.symmetric(3, 3) + r(3, 3), r(3, 2), True, False, "linalg.solve_ex")],
     "linalg_det": lambda r: [(r(3, 3),), (r(2, 2, 2),)],
     "linalg_slogdet": lambda r: [(r(3, 3), "linalg.slogdet")],
-    "linalg_cholesky_ex": lambda r: [
-        (r.symmetric(3, 3), u, False, "linalg.cholesky_ex") for u in (False, True)
-    ],
+    "linalg_cholesky_ex": lambda r: [(r.symmetric(3, 3), u, False, "linalg.cholesky_ex") for u in (False, True)],
     "cholesky": lambda r: [(r.symmetric(3, 3), False, True, "cholesky")],
     "cholesky_solve": lambda r: [(r(3, 2), np.tril(r(3, 3)) + 3 * np.eye(3), False)],
     "cholesky_inverse": lambda r: [(np.tril(r(3, 3)) + 3 * np.eye(3), False)],
@@ -479,9 +458,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
         (np.triu(r(3, 3)) + 3 * np.eye(3), r(3, 2), True, True, False),
         (np.tril(r(3, 3)) + 3 * np.eye(3), r(2, 3), False, False, True),
     ],
-    "triangular_solve": lambda r: [
-        (r(3, 2), np.triu(r(3, 3)) + 3 * np.eye(3), True, t, False) for t in (False, True)
-    ],
+    "triangular_solve": lambda r: [(r(3, 2), np.triu(r(3, 3)) + 3 * np.eye(3), True, t, False) for t in (False, True)],
     "linalg_qr": lambda r: [(r(4, 3), "reduced"), (r(3, 3), "complete")],
     "linalg_svd": lambda r: [(r(4, 3), False, True), (r(3, 4), False, True)],
     "linalg_eigh": lambda r: [(r.symmetric(3, 3), "L", True), (r.symmetric(3, 3), "U", True)],
@@ -490,9 +467,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "linalg_lu_factor_ex": lambda r: [(r(3, 3), True, True, "linalg.lu_factor_ex")],
     "lu_unpack": lambda r: [(r(3, 3), np.array([2, 2, 3], np.int32), True, True)],
     "_permutation_of_pivots": lambda r: [(np.array([2, 2, 3], np.int32), r(3, 3))],
-    "linalg_lu_solve": lambda r: [
-        (r(3, 3) + 3 * np.eye(3), np.array([2, 2, 3], np.int32), r(3, 2), True, False)
-    ],
+    "linalg_lu_solve": lambda r: [(r(3, 3) + 3 * np.eye(3), np.array([2, 2, 3], np.int32), r(3, 2), True, False)],
     "linalg_ldl_factor_ex": lambda r: [(r.symmetric(3, 3), False, False)],
     "linalg_ldl_solve": lambda r: [(r(3, 3) + 3 * np.eye(3), np.array([1, 2, 3], np.int32), r(3, 2), False)],
     "geqrf": lambda r: [(r(3, 3),)],
@@ -504,10 +479,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "linalg_lstsq": lambda r: [(r(4, 3), r(4, 2), None, "gelsy")],
     "trace": lambda r: [(r(3, 4),)],
     # transforms
-    "fft_c2c": lambda r: [
-        (r(3, 4) + 1j * r(3, 4), (1,), 0, True),
-        (r(3, 4) + 1j * r(3, 4), (0, 1), 2, False),
-    ],
+    "fft_c2c": lambda r: [(r(3, 4) + 1j * r(3, 4), (1,), 0, True), (r(3, 4) + 1j * r(3, 4), (0, 1), 2, False)],
     "fft_r2c": lambda r: [(r(3, 4), (1,), 0, True), (r(3, 5), (0, 1), 1, True)],
     "fft_c2r": lambda r: [(r(3, 3) + 1j * r(3, 3), (1,), 2, 4)],
     # attention, sampling, resizing
@@ -538,16 +510,7 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
     "nonzero_static": lambda r: [(r(3, 4), 5, -1)],
     "to_copy": lambda r: [(r(3, 4), np.dtype(np.float64), tidu.contiguous_format)],
     "_embedding_bag": lambda r: [
-        (
-            r(4, 3),
-            np.array([0, 2, 2, 3, 1]),
-            np.array([0, 2]),
-            r(5) if mode == 0 else None,
-            False,
-            mode,
-            False,
-            -1,
-        )
+        (r(4, 3), np.array([0, 2, 2, 3, 1]), np.array([0, 2]), r(5) if mode == 0 else None, False, mode, False, -1)
         for mode in (0, 1, 2)
     ],
     "_ctc_loss": lambda r: [(_LOG_PROBS, np.array([[1, 2], [3, 3]]), (5, 4), (2, 1), 0, False)],

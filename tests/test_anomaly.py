@@ -30,13 +30,8 @@ def noted(error):
 def test_infinities_of_gradients():
     x = torch.tensor([1.0, 0.0, 0.0], requires_grad=True)
     y = x.sqrt().sum()
-    with (
-        torch.autograd.set_detect_anomaly(True, check_inf=True),
-        pytest.warns(UserWarning, match="SqrtBackward0"),
-    ):
-        with pytest.raises(
-            RuntimeError, match="'SqrtBackward0' returned infinite values in its 0th output"
-        ) as caught:
+    with torch.autograd.set_detect_anomaly(True, check_inf=True), pytest.warns(UserWarning, match="SqrtBackward0"):
+        with pytest.raises(RuntimeError, match="'SqrtBackward0' returned infinite values in its 0th output") as caught:
             y.backward()
     assert "2 of 3 values, of shape (3,), the first at index (1,)" in noted(caught.value)
 
@@ -150,9 +145,7 @@ def test_a_scalar_that_becomes_nan():
         x = torch.tensor(1.0, requires_grad=True)
         with warnings.catch_warnings(), torch.autograd.detect_anomaly():
             warnings.simplefilter("ignore")
-            with pytest.raises(
-                RuntimeError, match=f"Function '{name}Backward0' returned nan values in its 0th output"
-            ):
+            with pytest.raises(RuntimeError, match=f"Function '{name}Backward0' returned nan values in its 0th output"):
                 f(x).backward()
 
 

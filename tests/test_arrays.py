@@ -33,9 +33,7 @@ def eps(dtype: object) -> float:
     return {2: 1e-2, 4: 1.3e-6, 8: 1e-13}[np.dtype(dtype).itemsize]
 
 
-def close(
-    got: np.ndarray, want: np.ndarray, dtype: object, times: float = 1.0, absolute: float | None = None
-) -> None:
+def close(got: np.ndarray, want: np.ndarray, dtype: object, times: float = 1.0, absolute: float | None = None) -> None:
     assert type(got) is np.ndarray and got.dtype == np.dtype(dtype) and got.shape == want.shape
     tolerance = eps(dtype) * times
     np.testing.assert_allclose(
@@ -167,12 +165,7 @@ def test_the_fallback_for_quiet_does_the_same() -> None:
 
 def _run(code: str, **env: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **env},
-        check=False,
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, **env}, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -216,9 +209,7 @@ def test_the_same_bits_on_every_run_and_for_any_number_of_threads() -> None:
         reduce.sum_all,
         lambda x: reduce.sum_axes(x, 1),
         lambda x: reduce.sum_axes(x.reshape(-1, 64), 0),
-        lambda x: rows.layer_norm_backward(
-            *[x.reshape(-1, 64)] * 2, *rows.layer_norm(x.reshape(-1, 64), 1)[1:], 1
-        )[1],
+        lambda x: rows.layer_norm_backward(*[x.reshape(-1, 64)] * 2, *rows.layer_norm(x.reshape(-1, 64), 1)[1:], 1)[1],
     ]
     before = threads.get_num_threads()
     try:
@@ -379,9 +370,7 @@ def test_layouts_survive_elementwise() -> None:
             elementwise.gelu_backward(g, a), elementwise.gelu_backward(g, a.copy()), rtol=1e-6, atol=1e-6
         )
         sparse = normal(shape[0], 2 * shape[1])[:, ::2]
-        np.testing.assert_allclose(
-            elementwise.silu(sparse), elementwise.silu(sparse.copy()), rtol=1e-6, atol=1e-6
-        )
+        np.testing.assert_allclose(elementwise.silu(sparse), elementwise.silu(sparse.copy()), rtol=1e-6, atol=1e-6)
         one = np.broadcast_to(np.ones((), np.float32), shape)
         want = elementwise.tanh_backward(np.ones(shape, np.float32), sparse)
         np.testing.assert_allclose(elementwise.tanh_backward(one, sparse), want, rtol=1e-6, atol=1e-6)
@@ -410,17 +399,7 @@ def test_inputs_are_not_written() -> None:
 
 @pytest.mark.parametrize(
     "dtype",
-    [
-        np.float32,
-        np.float64,
-        np.float16,
-        ml_dtypes.bfloat16,
-        np.int8,
-        np.int64,
-        np.complex64,
-        np.complex128,
-        np.bool_,
-    ],
+    [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.int64, np.complex64, np.complex128, np.bool_],
     ids=str,
 )
 @pytest.mark.parametrize("size", SIZES)

@@ -116,23 +116,15 @@ def test_log_of_every_sum() -> None:
 def test_special_arguments() -> None:
     x = np.array([0.0, -0.0, 3e4, -3e4, np.inf, -np.inf, np.nan, 88.9, -88.9, -100.0], np.float32)
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(
-            elements("sigmoid", x), special.expit(x.astype(np.float64)), rtol=1e-6, atol=1e-38
-        )
+        np.testing.assert_allclose(elements("sigmoid", x), special.expit(x.astype(np.float64)), rtol=1e-6, atol=1e-38)
         finite = np.isfinite(x)
-        np.testing.assert_allclose(
-            elements("silu", x)[finite], elementwise.silu(x)[finite], rtol=2e-6, atol=1e-35
-        )
-        np.testing.assert_allclose(
-            elements("gelu", x)[finite], elementwise.gelu(x)[finite], rtol=1e-6, atol=1e-6
-        )
+        np.testing.assert_allclose(elements("silu", x)[finite], elementwise.silu(x)[finite], rtol=2e-6, atol=1e-35)
+        np.testing.assert_allclose(elements("gelu", x)[finite], elementwise.gelu(x)[finite], rtol=1e-6, atol=1e-6)
         assert np.isnan(elements("gelu", x)[6]) and elements("gelu", x)[4] == np.inf
 
 
 @needs_llvmlite
-@pytest.mark.parametrize(
-    "shape", [(1, 1), (3, 2), (5, 10), (4, 16), (7, 31), (2, 70_000), (3000, 100), (100_000, 3)]
-)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (5, 10), (4, 16), (7, 31), (2, 70_000), (3000, 100), (100_000, 3)])
 def test_rows_of_every_length(shape) -> None:
     for scale, offset in ((1, 0), (40, 0), (1, 1000)):
         x, g = normal(*shape, scale=scale) + np.float32(offset), normal(*shape, seed=1)
@@ -171,12 +163,7 @@ def test_both_routes_agree_on_large_arrays(monkeypatch) -> None:
         bare = rows.layer_norm_backward(g.T.copy().T, x, *rows.layer_norm(x, 1)[1:], 1)
         few = rows.layer_norm_backward(g, x, mean, rstd, 1, w, (True, False, False))
         assert few[1] is None and few[2] is None
-        maps = [
-            elementwise.gelu(x),
-            elementwise.gelu_backward(g, x),
-            elementwise.silu(x),
-            elementwise.sigmoid(x),
-        ]
+        maps = [elementwise.gelu(x), elementwise.gelu_backward(g, x), elementwise.silu(x), elementwise.sigmoid(x)]
         backs = [rows.softmax_backward(g, p, 1), rows.log_softmax_backward(g, lp, 1)]
         return [p, lp, out, mean, rstd, *grads, *bare, few[0], *maps, *backs]
 
@@ -200,12 +187,7 @@ def test_the_same_bits_on_every_run() -> None:
 
 def run(code: str, **env: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **env},
-        check=False,
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, **env}, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -260,8 +242,7 @@ needs_wide = pytest.mark.skipif(not native.wide(), reason="no registers of sixte
 
 @needs_wide
 @pytest.mark.parametrize(
-    ("m", "k", "n"),
-    [(1, 300, 900), (7, 2048, 40), (8, 700, 64), (203, 65, 33), (768, 64, 65), (513, 17, 129)],
+    ("m", "k", "n"), [(1, 300, 900), (7, 2048, 40), (8, 700, 64), (203, 65, 33), (768, 64, 65), (513, 17, 129)]
 )
 def test_products(m: int, k: int, n: int) -> None:
     a, b = normal(m, k), normal(k, n, seed=1)
@@ -299,9 +280,7 @@ def test_products_are_the_same_bits_on_any_number_of_threads() -> None:
 
 @pytest.mark.parametrize("by_numpy", [False, True])
 @pytest.mark.parametrize("shape", [(40, 30), (6, 100, 30), (1500, 30)])
-def test_linear_and_its_cotangents(
-    monkeypatch: pytest.MonkeyPatch, by_numpy: bool, shape: tuple[int, ...]
-) -> None:
+def test_linear_and_its_cotangents(monkeypatch: pytest.MonkeyPatch, by_numpy: bool, shape: tuple[int, ...]) -> None:
     if by_numpy:
         monkeypatch.setattr(matmul, "_NATIVE", 1 << 62)
     else:

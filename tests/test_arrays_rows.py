@@ -28,9 +28,7 @@ def eps(dtype: object) -> float:
     return {2: 1e-2, 4: 1.3e-6, 8: 1e-13}[np.dtype(dtype).itemsize]
 
 
-def close(
-    got: np.ndarray, want: np.ndarray, dtype: object, times: float = 1.0, absolute: float | None = None
-) -> None:
+def close(got: np.ndarray, want: np.ndarray, dtype: object, times: float = 1.0, absolute: float | None = None) -> None:
     assert type(got) is np.ndarray and got.dtype == np.dtype(dtype) and got.shape == want.shape
     tolerance = eps(dtype) * times
     np.testing.assert_allclose(
@@ -73,13 +71,7 @@ def test_softmax_family(dtype, shape, axis) -> None:
         y = want.astype(dtype)
         y64 = y.astype(np.float64)
         slack = eps(dtype) * (1 + math.sqrt(shape[axis]))
-        close(
-            rows.softmax_backward(g, y, axis),
-            y64 * (dy - (dy * y64).sum(axis, keepdims=True)),
-            dtype,
-            1,
-            slack,
-        )
+        close(rows.softmax_backward(g, y, axis), y64 * (dy - (dy * y64).sum(axis, keepdims=True)), dtype, 1, slack)
         log = want_log.astype(dtype)
         exact = dy - np.exp(log.astype(np.float64)) * dy.sum(axis, keepdims=True)
         close(rows.log_softmax_backward(g, log, axis), exact, dtype, 2, slack * 4)
@@ -176,23 +168,10 @@ PRODUCTS = [
 
 @pytest.mark.parametrize(("sa", "sb"), PRODUCTS)
 def test_mm_has_matmuls_values(sa, sb) -> None:
-    for dtype in (
-        np.float32,
-        np.float64,
-        np.float16,
-        ml_dtypes.bfloat16,
-        np.complex64,
-        np.int32,
-        np.int64,
-        np.uint8,
-    ):
+    for dtype in (np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.complex64, np.int32, np.int64, np.uint8):
         a, b = normal(*sa, scale=3).astype(dtype), normal(*sb, seed=1, scale=3).astype(dtype)
         wide = (
-            np.complex128
-            if np.dtype(dtype).kind == "c"
-            else np.int64
-            if np.dtype(dtype).kind in "iu"
-            else np.float64
+            np.complex128 if np.dtype(dtype).kind == "c" else np.int64 if np.dtype(dtype).kind in "iu" else np.float64
         )
         want = np.asarray(np.matmul(a.astype(wide), b.astype(wide)))
         got = matmul.mm(a, b)
@@ -210,24 +189,18 @@ def test_mm_of_transposed_strided_and_self() -> None:
     exact = h.astype(np.float64)
     np.testing.assert_allclose(matmul.mm(h.T, h), exact.T @ exact, atol=1e-3)
     np.testing.assert_allclose(matmul.mm(h, h.T), exact @ exact.T, atol=1e-3)
-    np.testing.assert_allclose(
-        matmul.mm(h[:, ::2], h[:, 1::2].T), exact[:, ::2] @ exact[:, 1::2].T, atol=1e-3
-    )
+    np.testing.assert_allclose(matmul.mm(h[:, ::2], h[:, 1::2].T), exact[:, ::2] @ exact[:, 1::2].T, atol=1e-3)
     batch = normal(64, 40, 50)
     turned = batch.transpose(0, 2, 1)
     np.testing.assert_allclose(matmul.mm(batch, turned), np.matmul(batch, turned), atol=1e-3)
     v = normal(200)
-    np.testing.assert_allclose(
-        matmul.mm(np.broadcast_to(v, (70, 200)), h.T), np.tile(v, (70, 1)) @ h.T, atol=1e-3
-    )
+    np.testing.assert_allclose(matmul.mm(np.broadcast_to(v, (70, 200)), h.T), np.tile(v, (70, 1)) @ h.T, atol=1e-3)
 
 
 def test_integer_products_wrap_around_small_and_large() -> None:
     for n in (2, 200):
         a = np.full((n, n), 100, np.int8)
-        np.testing.assert_array_equal(
-            matmul.mm(a, a), (a.astype(np.int64) @ a.astype(np.int64)).astype(np.int8)
-        )
+        np.testing.assert_array_equal(matmul.mm(a, a), (a.astype(np.int64) @ a.astype(np.int64)).astype(np.int8))
         b = np.full((n, n), 2**62, np.int64)
         np.testing.assert_array_equal(matmul.mm(b, b), np.matmul(b, b))
 
@@ -247,11 +220,7 @@ def test_mm_of_unfitting_shapes_is_numpys_error() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16], ids=str)
 @pytest.mark.parametrize("lead", [(), (5,), (3, 4), (300,)])
 def test_linear(dtype, lead) -> None:
-    x, w, b = (
-        normal(*lead, 30, dtype=dtype),
-        normal(300, 30, dtype=dtype, seed=1),
-        normal(300, dtype=dtype, seed=2),
-    )
+    x, w, b = (normal(*lead, 30, dtype=dtype), normal(300, 30, dtype=dtype, seed=1), normal(300, dtype=dtype, seed=2))
     g = normal(*lead, 300, dtype=dtype, seed=3)
     x64, w64, b64, g64 = (v.astype(np.float64) for v in (x, w, b, g))
     slack = eps(dtype) * 30
@@ -278,9 +247,7 @@ def test_addmm() -> None:
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *HALVES, np.int8, np.int64, np.bool_, np.complex64], ids=str)
-@pytest.mark.parametrize(
-    "shape", [(), (0,), (1,), (4, 4), (17, 31), (5, 0, 3), (300, 70), (3, 90_001), (700, 20, 30)]
-)
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (4, 4), (17, 31), (5, 0, 3), (300, 70), (3, 90_001), (700, 20, 30)])
 def test_sums_and_means(dtype, shape) -> None:
     a = np.asarray(normal(*shape, scale=3) + 1).astype(dtype)
     kind = np.dtype(dtype).kind
@@ -292,12 +259,8 @@ def test_sums_and_means(dtype, shape) -> None:
         assert type(got) is np.ndarray and got.dtype == np.dtype(out_dtype) and got.shape == want.shape
         if dtype is np.float16:
             want = np.where(abs(want) > 65504, np.inf, want)
-        tolerance = (
-            0 if wide is np.int64 else {2: 1e-2, 4: 1e-6, 8: 1e-6 if kind == "c" else 1e-13}[a.itemsize]
-        )
-        np.testing.assert_allclose(
-            got.astype(wide), want, rtol=tolerance, atol=tolerance * 10 * math.sqrt(count)
-        )
+        tolerance = 0 if wide is np.int64 else {2: 1e-2, 4: 1e-6, 8: 1e-6 if kind == "c" else 1e-13}[a.itemsize]
+        np.testing.assert_allclose(got.astype(wide), want, rtol=tolerance, atol=tolerance * 10 * math.sqrt(count))
 
     check(reduce.sum_all(a), np.asarray(x.sum()), a.size)
     rank = a.ndim
@@ -331,10 +294,7 @@ def test_long_sums_are_as_accurate_as_pairwise_summation() -> None:
     assert abs(reduce.sum_axes(a.reshape(2, -1), 1) / exact.reshape(2, -1).sum(1) - 1).max() < 1e-6
     halves = np.full(70_000, 0.5, np.float16)
     assert reduce.sum_all(halves) == 35_000 and reduce.sum_all(np.ones(5000, ml_dtypes.bfloat16)) == 5000
-    assert (
-        np.isnan(reduce.mean_all(np.zeros(0, np.float32)))
-        and reduce.mean_all(np.array([1, 2, 3], np.float32)) == 2
-    )
+    assert np.isnan(reduce.mean_all(np.zeros(0, np.float32))) and reduce.mean_all(np.array([1, 2, 3], np.float32)) == 2
 
 
 # --- rows by index ------------------------------------------------------------------------------------
@@ -358,9 +318,7 @@ def test_take_rows_and_add_rows(dtype, n, index_shape, rest) -> None:
     index = rng().integers(-n, n, index_shape)
     table = normal(n, *rest, scale=5).astype(dtype)
     np.testing.assert_array_equal(gather.take_rows(table, index), table[index])
-    np.testing.assert_array_equal(
-        gather.take_rows(np.asfortranarray(table), index.astype(np.int32)), table[index]
-    )
+    np.testing.assert_array_equal(gather.take_rows(np.asfortranarray(table), index.astype(np.int32)), table[index])
     g = normal(*index_shape, *rest, seed=1, scale=5).astype(dtype)
     wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64
     want = np.zeros((n, *rest), wide)
@@ -499,6 +457,4 @@ def test_masked_rows(shape, fill):
     assert np.allclose(got, want, rtol=1e-5, atol=1e-7) and not got[want == 0].any()
     logs = rows.log_softmax(x, 1)
     with np.errstate(divide="ignore"):
-        assert np.allclose(
-            np.where(want > 0, logs, 0), np.where(want > 0, np.log(want), 0), rtol=1e-5, atol=1e-5
-        )
+        assert np.allclose(np.where(want > 0, logs, 0), np.where(want > 0, np.log(want), 0), rtol=1e-5, atol=1e-5)

@@ -17,12 +17,7 @@ def test_nothing_is_compiled_or_traced():
         return x
 
     dynamo, compiler = torch._dynamo, torch.compiler
-    for same in (
-        compiler.disable,
-        compiler.disable(recursive=False),
-        dynamo.optimize("eager"),
-        torch.fx.wrap,
-    ):
+    for same in (compiler.disable, compiler.disable(recursive=False), dynamo.optimize("eager"), torch.fx.wrap):
         assert same(f) is f
     torch._dynamo.config.cache_size_limit = 64
     torch._dynamo.reset()
@@ -41,9 +36,7 @@ def test_there_is_no_symbolic_tracing():
 
 def test_no_tensor_is_on_a_gpu():
     assert not isinstance(torch.ones(2), torch.cuda.FloatTensor)
-    with pytest.raises(
-        TypeError, match="type torch.cuda.ByteTensor not available. Torch not compiled with CUDA"
-    ):
+    with pytest.raises(TypeError, match="type torch.cuda.ByteTensor not available. Torch not compiled with CUDA"):
         torch.cuda.ByteTensor(3)
     assert not torch.distributed.is_gloo_available() and not torch.distributed.is_nccl_available()
 

@@ -43,9 +43,7 @@ def _masks(batch, heads, length, others):
     }
 
 
-@pytest.mark.parametrize(
-    "scale", [1, 30]
-)  # the second one makes the scores too large for exponentials as they are
+@pytest.mark.parametrize("scale", [1, 30])  # the second one makes the scores too large for exponentials as they are
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", list(_masks(1, 1, 2, 2)))
 def test_masks(kind, dtype, scale):
@@ -105,17 +103,13 @@ def test_the_bits_do_not_change_from_run_to_run():
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(
-    "shape",
-    [(2, 3, 64, 64, 16), (1, 2, 37, 53, 7), (2, 2, 100, 40, 33), (1, 1, 5, 3, 1), (9, 4, 70, 300, 64)],
+    "shape", [(2, 3, 64, 64, 16), (1, 2, 37, 53, 7), (2, 2, 100, 40, 33), (1, 1, 5, 3, 1), (9, 4, 70, 300, 64)]
 )
 def test_sizes(shape, causal):
     torch.manual_seed(1)
     batch, heads, length, others, width = shape
     q = torch.randn(batch, length, heads, width).transpose(1, 2)
-    k, v = (
-        torch.randn(batch, heads, width, others).mT,
-        torch.randn(batch, others, heads, width).transpose(1, 2),
-    )
+    k, v = (torch.randn(batch, heads, width, others).mT, torch.randn(batch, others, heads, width).transpose(1, 2))
     leaves = [t.clone().requires_grad_() for t in (q, k, v)]
     wide = [t.double().requires_grad_() for t in (q, k, v)]
     seen = torch.ones(length, others, dtype=torch.bool)

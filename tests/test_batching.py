@@ -23,10 +23,7 @@ CASES = {
     "conv2d": (lambda x, w, b: F.conv2d(x, w, b, padding=1), [real(2, 3, 5, 5), real(4, 3, 3, 3), real(4)]),
     "conv1d grouped": (lambda x, w: F.conv1d(x, w, groups=2, stride=2), [real(2, 4, 7), real(6, 2, 3)]),
     "conv2d one sample": (lambda x, w: F.conv2d(x[None], w), [real(3, 5, 5), real(4, 3, 3, 3)]),
-    "conv_transpose2d": (
-        lambda x, w, b: F.conv_transpose2d(x, w, b, 2),
-        [real(2, 3, 4, 4), real(3, 2, 3, 3), real(2)],
-    ),
+    "conv_transpose2d": (lambda x, w, b: F.conv_transpose2d(x, w, b, 2), [real(2, 3, 4, 4), real(3, 2, 3, 3), real(2)]),
     "linear": (F.linear, [real(2, 3), real(4, 3), real(4)]),
     "layer_norm": (lambda x, w, b: F.layer_norm(x, (3,), w, b), [real(4, 3), real(3), real(3)]),
     "max_pool2d": (lambda x: F.max_pool2d(x, 2), [real(2, 3, 4, 4)]),
@@ -64,10 +61,7 @@ CASES = {
     "group_norm": (lambda x: F.group_norm(x, 2), [real(2, 4, 3)]),
     "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True), [real(5, 4)]),
     "interpolate": (lambda x: F.interpolate(x, scale_factor=2), [real(2, 3, 4)]),
-    "attention": (
-        F.scaled_dot_product_attention,
-        [real(2, 4, 3), real(2, 4, 3, seed=1), real(2, 4, 3, seed=2)],
-    ),
+    "attention": (F.scaled_dot_product_attention, [real(2, 4, 3), real(2, 4, 3, seed=1), real(2, 4, 3, seed=2)]),
 }
 ALONG = [  # what runs sample by sample, correctly and slowly
     "group_norm", "batch_norm", "attention",
@@ -109,8 +103,6 @@ def test_takes_one_call(name, monkeypatch):
     fn, args = CASES[name]
     looped = []
     slices = batch.slice_by_slice
-    monkeypatch.setattr(
-        batch, "slice_by_slice", lambda op, *rest: looped.append(op.name) or slices(op, *rest)
-    )
+    monkeypatch.setattr(batch, "slice_by_slice", lambda op, *rest: looped.append(op.name) or slices(op, *rest))
     torch.func.vmap(fn)(*batched(args, [True] * len(args)))
     assert not looped

@@ -126,9 +126,7 @@ def test_verdict():
     slow = outcome("slow", group, tidu=[2.0], torch=[2.0])
     assert fast.ratio("tidu", "torch") == 0.5
     line = report.verdict(group, [fast, slow], "tidu", "torch")
-    assert line == (
-        "pass  g: geometric mean 0.71 (bar 0.8); worst 1.00, slow (bar 1.0); 1 of 2 reach the aim of 0.6"
-    )
+    assert line == ("pass  g: geometric mean 0.71 (bar 0.8); worst 1.00, slow (bar 1.0); 1 of 2 reach the aim of 0.6")
     slower = outcome("slower", group, tidu=[2.2], torch=[2.0])
     assert report.verdict(group, [fast, slower], "tidu", "torch").startswith("FAIL")
     absent = outcome("absent", group, torch=[2.0])
@@ -149,9 +147,7 @@ def test_duration():
 def test_table_from_end_to_end(tmp_path, capsys):
     files = ["--json", str(tmp_path / "t.json"), "--md", str(tmp_path / "t.md")]
     # a library that is not there is told of and left out
-    status = main(
-        ["--libs", "tidu,no_such_library", "--rows", "exp, no gradient", "--rounds", "2", "--quick", *files]
-    )
+    status = main(["--libs", "tidu,no_such_library", "--rows", "exp, no gradient", "--rounds", "2", "--quick", *files])
     printed = capsys.readouterr()
     assert status == 0
     assert "exp, no gradient" in printed.out and " us" in printed.out

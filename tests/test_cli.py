@@ -25,9 +25,7 @@ def call(tmp_path):
         path = os.pathsep.join(filter(None, [SOURCE, environment.pop("PYTHONPATH", None)]))
         env = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "", **environment}
         command = [str(c) for c in command]
-        return subprocess.run(
-            command, cwd=tmp_path, env=env, input=stdin, capture_output=True, text=True, timeout=120
-        )
+        return subprocess.run(command, cwd=tmp_path, env=env, input=stdin, capture_output=True, text=True, timeout=120)
 
     return call
 
@@ -60,9 +58,7 @@ INTROSPECTION = """
 """
 
 
-@pytest.mark.parametrize(
-    "how", ["script", "relative", "symlink", "folder", "module", "package", "code", "stdin"]
-)
+@pytest.mark.parametrize("how", ["script", "relative", "symlink", "folder", "module", "package", "code", "stdin"])
 def test_a_program_sees_what_python_shows_it(call, script, tmp_path, how):
     path = script(INTROSPECTION, "sub/program.py")
     script(INTROSPECTION, "sub/__main__.py")

@@ -41,9 +41,7 @@ def test_a_convolution_and_its_adjoints(
 ) -> None:
     monkeypatch.setattr(direct, "_LEAST", 1)
     draw = np.random.default_rng(0)
-    x, w, bias = (
-        draw.standard_normal(shape).astype(np.float32) for shape in ((n, c, *size), (o, c, *places), o)
-    )
+    x, w, bias = (draw.standard_normal(shape).astype(np.float32) for shape in ((n, c, *size), (o, c, *places), o))
     ends = (stride, pads, (1, 1), 1)
     y = convolution.correlate(x, w, bias, *ends)
     assert direct.fits(x, o, places, y.shape[2:], (1, 1), 1)

@@ -30,9 +30,7 @@ def test_commands_exist(path):
 
 
 def test_the_support_table_claims_what_there_is():
-    claims = re.findall(
-        r"(?ms)^## (torch[\w.]*)\n\n\*has\*: (.*?)\n\n", (ROOT / "docs" / "ops.md").read_text()
-    )
+    claims = re.findall(r"(?ms)^## (torch[\w.]*)\n\n\*has\*: (.*?)\n\n", (ROOT / "docs" / "ops.md").read_text())
     assert len(claims) > 5
     for where, names in claims:
         thing = tidu
@@ -45,9 +43,7 @@ def test_the_support_table_claims_what_there_is():
 def programs():
     """Each ```python block that a ```text block follows at once: the program, and what it prints."""
     for path in PAGES:
-        for m in re.finditer(
-            r"```python\n((?:(?!```).)*)```\n\n?```text\n(.*?)```", path.read_text(), re.DOTALL
-        ):
+        for m in re.finditer(r"```python\n((?:(?!```).)*)```\n\n?```text\n(.*?)```", path.read_text(), re.DOTALL):
             line = path.read_text()[: m.start()].count("\n") + 1
             yield pytest.param(m[1], m[2], id=f"{path.name}:{line}")
 

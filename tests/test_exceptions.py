@@ -406,11 +406,7 @@ USES = {
     "vmap grad": lambda f, x: vmap(grad(_total(f)))(x), "jacfwd": BODIES["jacfwd"],
     "hessian": lambda f, x: hessian(_total(f))(x), "vmap jvp": lambda f, x: vmap(_tangent(f))(x),
 }  # fmt: skip
-PLACES = {
-    Plain: "forward backward",
-    Full: "forward setup backward jvp vmap",
-    Generated: "forward setup backward jvp",
-}
+PLACES = {Plain: "forward backward", Full: "forward setup backward jvp vmap", Generated: "forward setup backward jvp"}
 for f, places in PLACES.items():
     for place in places.split():
         for name, use in USES.items():
@@ -549,9 +545,7 @@ def test_modes(checked, name):
         checked(around_backward)
 
 
-@pytest.mark.parametrize(
-    "make", [torch.no_grad, torch.enable_grad, torch.inference_mode, torch.autograd.masked_zeros]
-)
+@pytest.mark.parametrize("make", [torch.no_grad, torch.enable_grad, torch.inference_mode, torch.autograd.masked_zeros])
 def test_modes_as_decorators(checked, make):
     def decorated(error, x):
         @make()
@@ -584,11 +578,7 @@ def test_modes_as_decorators(checked, make):
 
 @pytest.mark.parametrize("mode", [Seeing, Dispatching])
 def test_modes_that_see(checked, mode):
-    calls = [
-        lambda x: x.exp(),
-        lambda x: x.detach().exp_(),
-        lambda x: torch.exp(x.detach(), out=torch.empty(2, 2)),
-    ]
+    calls = [lambda x: x.exp(), lambda x: x.detach().exp_(), lambda x: torch.exp(x.detach(), out=torch.empty(2, 2))]
     calls.append(lambda x: vmap(torch.exp)(x.detach()))
     for call in calls[: 1 if mode is Seeing else None]:
 

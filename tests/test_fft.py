@@ -129,9 +129,7 @@ def test_what_the_loops_do_not_serve() -> None:
 
 @pytest.mark.parametrize("shape", [(512, 128), (256, 256), (4, 128, 128), (100, 700)])
 @pytest.mark.parametrize("compiled", [True, False])
-def test_large_transforms_and_their_derivative(
-    shape: Any, compiled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_transforms_and_their_derivative(shape: Any, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
         monkeypatch.setattr(native_fourier, "_kernel", lambda *_: None)
     x = random(*shape, dtype=torch.complex64)
@@ -166,9 +164,7 @@ def test_transforms_are_their_sums(n: int, norm: str | None) -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_several_dimensions_are_one_after_the_other(norm: str | None) -> None:
     x, z = random(3, 4, 5), random(3, 4, 5, dtype=COMPLEX)
-    assert torch.allclose(
-        F.fftn(z, norm=norm), F.fft(F.fft(F.fft(z, dim=0, norm=norm), dim=1, norm=norm), norm=norm)
-    )
+    assert torch.allclose(F.fftn(z, norm=norm), F.fft(F.fft(F.fft(z, dim=0, norm=norm), dim=1, norm=norm), norm=norm))
     assert torch.allclose(F.rfftn(x, dim=(0, 2), norm=norm), F.fft(F.rfft(x, norm=norm), dim=0, norm=norm))
     assert torch.allclose(F.irfft2(F.rfft2(x, norm=norm), s=(4, 5), norm=norm), x)
     assert torch.allclose(F.ifft2(F.fft2(x, norm=norm), norm=norm).real, x)
@@ -181,11 +177,7 @@ def test_sizes_cut_and_pad() -> None:
     zeros = torch.zeros(4, 2, dtype=COMPLEX)
     assert torch.allclose(F.fft(z, n=5), F.fft(torch.cat([z, zeros], 1)))
     assert torch.allclose(F.fft(z, n=2, dim=0), F.fft(z[:2], dim=0))
-    assert (
-        F.fftn(z, s=(2, -1)).shape == (2, 3)
-        and F.irfft(z, n=5).shape == (4, 5)
-        and F.irfft(z).shape == (4, 4)
-    )
+    assert F.fftn(z, s=(2, -1)).shape == (2, 3) and F.irfft(z, n=5).shape == (4, 5) and F.irfft(z).shape == (4, 4)
     assert F.hfftn(z, s=(6,)).shape == (4, 6) and F.rfftn(z.real, s=(8, 8)).shape == (8, 5)
 
 
@@ -235,9 +227,7 @@ OF_REAL: dict[str, Any] = {
     "ihfft": F.ihfft,
     "rfftn": lambda x: F.rfftn(x, s=(3, 5), norm="ortho"),
     "ihfftn": lambda x: F.ihfftn(x, norm="forward"),
-    "stft": lambda x: torch.stft(
-        x.reshape(-1), 4, 1, 3, torch.ones(3, dtype=torch.float64), return_complex=True
-    ),
+    "stft": lambda x: torch.stft(x.reshape(-1), 4, 1, 3, torch.ones(3, dtype=torch.float64), return_complex=True),
     "istft": lambda x: torch.istft(x.to(COMPLEX), 6, 2, window=torch.ones(6, dtype=torch.float64)),
 }
 

@@ -58,16 +58,12 @@ def test_what_forward_mode_transposes_is_differentiated_again(f, shape):
         return func.jvp(f, (v,), (ones,))[1]
 
     units = torch.eye(x.numel(), dtype=torch.float64).view(-1, *shape) * 1e-5
-    second = torch.stack(
-        [(func.grad(f)(x + e).sum() - func.grad(f)(x - e).sum()) / 2e-5 for e in units]
-    ).view(shape)
+    second = torch.stack([(func.grad(f)(x + e).sum() - func.grad(f)(x - e).sum()) / 2e-5 for e in units]).view(shape)
     assert torch.allclose(slope(x), g.sum()) and not slope(x).requires_grad
     assert torch.allclose(func.grad(slope)(x), second, rtol=1e-4, atol=1e-6)
     assert torch.allclose(func.jvp(slope, (x,), (ones,))[1], second.sum(), rtol=1e-4)
     assert torch.allclose(func.vmap(slope)(torch.stack([x, x * 0.9]))[0], g.sum())
-    assert torch.allclose(
-        func.vmap(func.grad(slope))(torch.stack([x, x * 0.9]))[0], second, rtol=1e-4, atol=1e-6
-    )
+    assert torch.allclose(func.vmap(func.grad(slope))(torch.stack([x, x * 0.9]))[0], second, rtol=1e-4, atol=1e-6)
     assert torch.allclose(func.jacfwd(func.grad(f))(x).reshape(x.numel(), -1).sum(0).view(shape), second, rtol=1e-4, atol=1e-6)  # fmt: skip
     v = x.clone().requires_grad_()
     (got,) = torch.autograd.grad(func.jvp(f, (v,), (ones,))[1], v)

@@ -169,9 +169,7 @@ def test_losses_under_vmap_count_what_is_not_ignored(reduction: str, ignored: in
     torch.manual_seed(0)
     x, t = torch.randn(4, 5, 3), torch.tensor([[0, 1, 2, 2, 1]] * 3 + [[0, 1, 0, 0, 1]])
     loss = functools.partial(torch.nn.functional.cross_entropy, reduction=reduction, ignore_index=ignored)
-    assert torch.allclose(
-        torch.vmap(loss)(x, t), torch.stack([loss(a, b) for a, b in zip(x, t, strict=True)])
-    )
+    assert torch.allclose(torch.vmap(loss)(x, t), torch.stack([loss(a, b) for a, b in zip(x, t, strict=True)]))
     got = torch.vmap(torch.func.grad(lambda x, t: loss(x, t).sum()))(x, t)
     assert torch.allclose(got, torch.stack([torch.func.grad(lambda x, t: loss(x, t).sum())(a, b)
                                             for a, b in zip(x, t, strict=True)]), atol=1e-6)  # fmt: skip
@@ -182,9 +180,7 @@ def test_losses_under_vmap_count_what_is_not_ignored(reduction: str, ignored: in
 def test_per_sample_gradients_of_shared_matrices() -> None:
     torch.manual_seed(0)
     w, x = torch.randn(5, 7), torch.randn(6, 7)
-    got = torch.vmap(torch.func.grad(lambda w, x: torch.nn.functional.linear(x, w).tanh().sum()), (None, 0))(
-        w, x
-    )
+    got = torch.vmap(torch.func.grad(lambda w, x: torch.nn.functional.linear(x, w).tanh().sum()), (None, 0))(w, x)
     want = (1 - (x @ w.T).tanh() ** 2).unsqueeze(-1) * x.unsqueeze(1)
     assert torch.allclose(got, want, atol=1e-5)
     z = torch.randn(6, 4, 5, dtype=torch.complex64, requires_grad=True)
@@ -210,9 +206,7 @@ def _rows_written(v):
         lambda v: torch.zeros(2, 3)[1].copy_(v)._base,
         lambda v: torch.ones(3).masked_fill_(v > 2, 9.0) * v,
         lambda v: torch.mul(v, 2, out=torch.empty(3)),
-        lambda v: (
-            torch.zeros(3).index_put_((torch.tensor([0]),), v[1:2]).scatter_(0, torch.tensor([1]), v[2:])
-        ),
+        lambda v: torch.zeros(3).index_put_((torch.tensor([0]),), v[1:2]).scatter_(0, torch.tensor([1]), v[2:]),
     ],
 )
 def test_samples_written_into_what_the_function_makes(f):

@@ -125,9 +125,7 @@ def passes(monkeypatch):
 
     seen = []
     directions = sparsity._directions
-    monkeypatch.setattr(
-        sparsity, "_directions", lambda c, x: seen.append(int(c.max()) + 1) or directions(c, x)
-    )
+    monkeypatch.setattr(sparsity, "_directions", lambda c, x: seen.append(int(c.max()) + 1) or directions(c, x))
     return seen
 
 
@@ -251,9 +249,7 @@ def test_sparse_derivatives_of_writes_and_of_derivatives(f):
     x = f64(0.3, -1.2, 2.0, 0.7)
     assert np.allclose(torch.func.jacobian(f, sparse=True)(x).toarray(), jacfwd_one_by_one(f, x), atol=1e-12)
     square = lambda x: (f(x) ** 2).sum()  # noqa: E731
-    assert np.allclose(
-        torch.func.hessian(square, sparse=True)(x).toarray(), hessian(square)(x).numpy(), atol=1e-12
-    )
+    assert np.allclose(torch.func.hessian(square, sparse=True)(x).toarray(), hessian(square)(x).numpy(), atol=1e-12)
     assert x.tolist() == [0.3, -1.2, 2.0, 0.7]
 
 
@@ -311,9 +307,7 @@ def test_rearrange():
     r = torch.func.rearrange
     x = torch.arange(24).view(2, 3, 4)
     assert torch.equal(r(x, "a b c -> c (b a)"), x.permute(2, 1, 0).reshape(4, 6))
-    assert torch.equal(
-        r(x, "a b (c d) -> (a c) b d", c=2), x.view(2, 3, 2, 2).permute(0, 2, 1, 3).reshape(4, 3, 2)
-    )
+    assert torch.equal(r(x, "a b (c d) -> (a c) b d", c=2), x.view(2, 3, 2, 2).permute(0, 2, 1, 3).reshape(4, 3, 2))
     assert torch.equal(r(x, "... c -> c ..."), x.permute(2, 0, 1))
     assert torch.equal(r(x, "a ... -> (...) a"), x.permute(1, 2, 0).reshape(12, 2))
     assert torch.equal(r([x, x], "n a b c -> a n b c 1"), torch.stack([x, x], 1)[..., None])
@@ -321,14 +315,7 @@ def test_rearrange():
     y = torch.ones(2, 3, requires_grad=True)
     r(y, "a b -> (b a)")[0].backward()
     assert y.grad.tolist() == [[1, 0, 0], [0, 0, 0]]
-    for bad in (
-        "a b c",
-        "a b -> b a",
-        "a b c -> a b",
-        "a b c -> a b c d",
-        "a b (c d) -> a b c d",
-        "a b c -> a b c!",
-    ):
+    for bad in ("a b c", "a b -> b a", "a b c -> a b", "a b c -> a b c d", "a b (c d) -> a b c d", "a b c -> a b c!"):
         with pytest.raises(ValueError, match="rearrange"):
             r(x, bad)
     with pytest.raises(ValueError, match="not made up"):

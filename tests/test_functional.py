@@ -58,9 +58,7 @@ def test_gradcheck_modes(fast_mode):
     check = torch.autograd.gradcheck
     options = {"fast_mode": fast_mode, "check_forward_ad": True}
     assert check(lambda x: Wrong.apply(x, ""), x, **options)
-    assert check(
-        lambda x: (x.sin(), x.detach() * 0 + 1, x[:0]), x, **options, check_batched_forward_grad=True
-    )
+    assert check(lambda x: (x.sin(), x.detach() * 0 + 1, x[:0]), x, **options, check_batched_forward_grad=True)
     with pytest.raises(GradcheckError, match="^Jacobian mismatch for output 0"):
         check(lambda x: Wrong.apply(x, "backward"), x, **options)
     with pytest.raises(RuntimeError, match="forward mode mismatch for output 0 with respect to input 0"):

@@ -32,11 +32,7 @@ def test_how_nodes_show_themselves():
     assert (x * 1).copy_(x).grad_fn.name() == "torch::autograd::CopyBackwards"
     assert [a for a in dir(x.exp().grad_fn) if a.startswith("_saved")] == ["_saved_result"]
     assert repr(x.register_hook(print)).startswith("<torch.utils.hooks.RemovableHandle object")
-    with pytest.raises(
-        AttributeError, match="attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable"
-    ):
+    with pytest.raises(AttributeError, match="attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable"):
         x.grad_fn = None
-    with pytest.raises(
-        AttributeError, match="attribute 'T' of 'torch._C.TensorBase' objects is not writable"
-    ):
+    with pytest.raises(AttributeError, match="attribute 'T' of 'torch._C.TensorBase' objects is not writable"):
         x.T = x

@@ -32,10 +32,7 @@ def test_importing_tidu_leaves_rare_families_alone():
     "__import__('pickle').loads(__import__('pickle').dumps(tidu.cumsum)) is tidu.cumsum",
 ])  # fmt: skip
 def test_a_name_brings_its_family(code):
-    assert (
-        subprocess.check_output([sys.executable, "-c", f"import tidu; print({code})"], text=True).strip()
-        == "True"
-    )
+    assert subprocess.check_output([sys.executable, "-c", f"import tidu; print({code})"], text=True).strip() == "True"
 
 
 def test_every_name_of_the_index_is_there():

@@ -54,9 +54,7 @@ def tensor_keys(draw: Any) -> tuple[Any, ...]:
     size = draw(st.integers(1, 3))
     key: list[Any] = []
     for n in SHAPE:
-        index = st.lists(st.integers(-n, n - 1), min_size=size, max_size=size).map(
-            lambda v: np.array(v, np.int64)
-        )
+        index = st.lists(st.integers(-n, n - 1), min_size=size, max_size=size).map(lambda v: np.array(v, np.int64))
         key.append(draw(index | slices(n)))
     if not any(isinstance(k, np.ndarray) for k in key):
         n = SHAPE[0]
@@ -134,9 +132,7 @@ def test_tensor_keys_write(key: tuple[Any, ...]) -> None:
     added = A.copy()
     np.add.at(added, key, np.float32(1))
     values = torch.ones(A[key].shape)
-    indices = torch_key(
-        tuple(np.arange(n)[k] if isinstance(k, slice) else k for n, k in zip(SHAPE, key, strict=True))
-    )
+    indices = torch_key(tuple(np.arange(n)[k] if isinstance(k, slice) else k for n, k in zip(SHAPE, key, strict=True)))
     if all(isinstance(k, np.ndarray) for k in key):
         same(tensor().index_put(indices, values, accumulate=True), added)
 

@@ -12,10 +12,7 @@ def test_segments_of_different_rows():
     assert out.tolist() == [[0, 2], [4.5, 6.5]]
     out.sum().backward()
     assert torch.allclose(x.grad, torch.tensor([[1, 1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.5, 0.5]]))
-    assert torch.segment_reduce(x, "max", offsets=torch.tensor([[0, 4], [0, 2]]), axis=1).tolist() == [
-        [3],
-        [5],
-    ]
+    assert torch.segment_reduce(x, "max", offsets=torch.tensor([[0, 4], [0, 2]]), axis=1).tolist() == [[3], [5]]
     with pytest.raises(RuntimeError, match="Either lengths or offsets must be defined"):
         torch.segment_reduce(x, "sum")
     with pytest.raises(RuntimeError, match="lengths contains negative value!"):

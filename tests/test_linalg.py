@@ -115,9 +115,7 @@ def test_ldl_with_blocks_of_two() -> None:
     a = torch.tensor([[0.0, 1, 2], [1, 0, 3], [2, 3, 1]], dtype=torch.float64)
     ld, pivots = L.ldl_factor(a)
     assert pivots.tolist() == [-3, -3, 3]
-    assert close(
-        a @ L.ldl_solve(ld, pivots, torch.eye(3, dtype=torch.float64)), torch.eye(3, dtype=torch.float64)
-    )
+    assert close(a @ L.ldl_solve(ld, pivots, torch.eye(3, dtype=torch.float64)), torch.eye(3, dtype=torch.float64))
 
 
 def test_least_squares_and_tensors() -> None:
@@ -135,9 +133,7 @@ def test_matrix_norms_agree_with_numpy(order: Any) -> None:
     a = random(2, 4, 3)
     assert np.allclose(L.matrix_norm(a, order).numpy(), np.linalg.norm(a.numpy(), order, (1, 2)))
     moved = L.matrix_norm(a.permute(1, 2, 0), order, dim=(0, 1), keepdim=True)
-    assert moved.shape == (1, 1, 2) and np.allclose(
-        moved.numpy()[0, 0], np.linalg.norm(a.numpy(), order, (1, 2))
-    )
+    assert moved.shape == (1, 1, 2) and np.allclose(moved.numpy()[0, 0], np.linalg.norm(a.numpy(), order, (1, 2)))
     assert np.allclose(L.cond(a[:, :3], order).numpy(), [np.linalg.cond(m, order) for m in a[:, :3].numpy()])
 
 
@@ -244,9 +240,7 @@ def test_vmap_is_the_batched_call() -> None:
 
 def test_singular_matrices_are_named() -> None:
     batch = torch.stack([torch.eye(2), torch.zeros(2, 2), torch.eye(2)])
-    with pytest.raises(
-        L.LinAlgError, match=r"linalg\.inv: \(Batch element 1\): The diagonal element 1 is zero, the"
-    ):
+    with pytest.raises(L.LinAlgError, match=r"linalg\.inv: \(Batch element 1\): The diagonal element 1 is zero, the"):
         L.inv(batch)
     with pytest.raises(L.LinAlgError, match=r"torch\.linalg\.solve: The solver failed because the input"):
         L.solve(batch[1], batch[0])
@@ -302,20 +296,12 @@ def test_the_error_survives_a_pickle() -> None:
     with pytest.raises(L.LinAlgError) as caught:
         L.inv(torch.zeros(2, 2))
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (
-        type(again) is L.LinAlgError
-        and str(again) == str(caught.value)
-        and type(again).__name__ == "_LinAlgError"
-    )
+    assert type(again) is L.LinAlgError and str(again) == str(caught.value) and type(again).__name__ == "_LinAlgError"
 
 
 def test_arguments_go_by_pytorchs_names() -> None:
     a = torch.eye(3)
-    assert (
-        close(L.cholesky(input=a), a)
-        and close(L.lstsq(input=a, b=a).solution, a)
-        and L.norm(input=a, ord=1) == 1
-    )
+    assert close(L.cholesky(input=a), a) and close(L.lstsq(input=a, b=a).solution, a) and L.norm(input=a, ord=1) == 1
     for call, words in (
         (lambda: L.inv(), 'linalg_inv() missing 1 required positional arguments: "A"'),
         (lambda: L.eigh(a, 1), "linalg_eigh(): argument 'UPLO' (position 2) must be str, not int"),
@@ -346,9 +332,7 @@ def test_subclasses_see_the_functions() -> None:
 def test_results_nobody_asked_for_are_empty_under_vmap_too() -> None:
     a = random(4, 5, 3)
     vmap = torch.func.vmap
-    assert vmap(lambda m: L.qr(m, "r")[1])(a).shape == (4, 3, 3) and vmap(lambda m: L.qr(m, "r")[0])(
-        a
-    ).shape == (4, 0)
+    assert vmap(lambda m: L.qr(m, "r")[1])(a).shape == (4, 3, 3) and vmap(lambda m: L.qr(m, "r")[0])(a).shape == (4, 0)
     assert close(vmap(L.svdvals)(a), L.svdvals(a))
     got, want = vmap(lambda m: tuple(L.lstsq(m, m)))(a), L.lstsq(a, a)
     assert close(got[0], want[0]) and got[1].shape == (4, 0) and got[2].tolist() == want[2].tolist()

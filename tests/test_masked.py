@@ -23,10 +23,7 @@ REDUCTIONS: dict[str, tuple[Any, Any]] = {
     "var": (M.var, lambda a: np.var(a, ddof=1)),
     "std": (M.std, lambda a: np.std(a, ddof=1)),
     "median": (M.median, lambda a: np.sort(a)[(len(a) - 1) // 2]),
-    "norm": (
-        lambda x, dim, mask: M.norm(x, 3.0, dim, mask=mask),
-        lambda a: (np.abs(a) ** 3).sum() ** (1 / 3),
-    ),
+    "norm": (lambda x, dim, mask: M.norm(x, 3.0, dim, mask=mask), lambda a: (np.abs(a) ** 3).sum() ** (1 / 3)),
     "logsumexp": (M.logsumexp, lambda a: np.log(np.exp(a).sum())),
 }
 
@@ -53,19 +50,9 @@ def test_normalisations_are_those_of_what_is_kept(name: str) -> None:
 
 def test_what_no_element_gives() -> None:
     x, none = torch.ones(2), torch.zeros(2, dtype=torch.bool)
-    got = [
-        M.sum(x, mask=none),
-        M.prod(x, mask=none),
-        M.amax(x, mask=none),
-        M.amin(x, mask=none),
-        M.norm(x, mask=none),
-    ]
+    got = [M.sum(x, mask=none), M.prod(x, mask=none), M.amax(x, mask=none), M.amin(x, mask=none), M.norm(x, mask=none)]
     assert [float(v) for v in got] == [0, 1, float("-inf"), float("inf"), 0]
-    assert (
-        M.mean(x, mask=none).isnan()
-        and M.var(x, mask=none).isnan()
-        and M.softmax(x, 0, mask=none).isnan().all()
-    )
+    assert M.mean(x, mask=none).isnan() and M.var(x, mask=none).isnan() and M.softmax(x, 0, mask=none).isnan().all()
     assert M.amax(torch.ones(2, dtype=torch.int32), mask=none) == -(2**31)
     assert M.cumsum(torch.arange(1, 4), 0, mask=torch.tensor([True, False, True])).tolist() == [1, 1, 4]
     assert M.argmax(torch.tensor([3.0, 9, 4]), 0, mask=torch.tensor([True, False, True])) == 2

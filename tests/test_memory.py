@@ -116,13 +116,7 @@ def test_transforms_leave_no_cycle(no_collector):
         return b.sum()
 
     x = torch.ones(4)
-    for transform in (
-        torch.func.grad,
-        torch.func.jacrev,
-        torch.func.jacfwd,
-        torch.func.hessian,
-        torch.func.vmap,
-    ):
+    for transform in (torch.func.grad, torch.func.jacrev, torch.func.jacfwd, torch.func.hessian, torch.func.vmap):
         transform(f)(x)
     torch.func.jvp(f, (x,), (x,))
     assert kept and all(r() is None for r in kept)

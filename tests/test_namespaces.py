@@ -46,9 +46,7 @@ def test_processes_are_spawned_and_their_errors_raised():
     queue = mp.get_context("spawn").SimpleQueue()
     mp.spawn(add_one, (queue,), nprocs=2)
     assert sorted(queue.get() for _ in range(2)) == [(0, [1, 1]), (1, [2, 2])]
-    with pytest.raises(
-        mp.ProcessRaisedException, match=r"(?s)process 0 terminated.*ValueError: no 0|Process 0"
-    ):
+    with pytest.raises(mp.ProcessRaisedException, match=r"(?s)process 0 terminated.*ValueError: no 0|Process 0"):
         mp.spawn(fail, nprocs=1)
 
 
@@ -118,9 +116,7 @@ def test_attention_under_a_choice_of_kernels():
 
     q = torch.randn(1, 2, 3, 4)
     with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
-        got = torch.nn.functional.scaled_dot_product_attention(
-            q, q, q, attn_mask=bias.causal_lower_right(3, 3)
-        )
+        got = torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=bias.causal_lower_right(3, 3))
     want = torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
     torch.testing.assert_close(got, want)
 
@@ -183,9 +179,7 @@ def test_what_is_there_to_be_imported_only_says_so_when_it_is_used(use) -> None:
 
 
 def test_hub_loads_from_a_folder(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    (tmp_path / "hubconf.py").write_text(
-        "dependencies = ['math']\ndef small(n, **more):\n    return n, more\nx = 3\n"
-    )
+    (tmp_path / "hubconf.py").write_text("dependencies = ['math']\ndef small(n, **more):\n    return n, more\nx = 3\n")
     assert torch.hub.load(str(tmp_path), "small", 4, source="local", a=1) == (4, {"a": 1})
     with pytest.raises(RuntimeError, match="Cannot find callable x in hubconf"):
         torch.hub.load(tmp_path, "x", source="local")

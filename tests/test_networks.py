@@ -40,9 +40,7 @@ def test_convolution_by_its_definition(n, options):
     def each(value):
         return value if isinstance(value, tuple) else (value,) * n
 
-    stride, pad, dilation = (
-        each(options.get(k, d)) for k, d in (("stride", 1), ("padding", 0), ("dilation", 1))
-    )
+    stride, pad, dilation = (each(options.get(k, d)) for k, d in (("stride", 1), ("padding", 0), ("dilation", 1)))
     groups = options.get("groups", 1)
     seen = np.pad(x.detach().numpy(), [(0, 0), (0, 0), *((p, p) for p in pad)])
     for place in np.ndindex(*y.shape):
@@ -75,9 +73,7 @@ def test_large_convolutions_go_block_by_block(threads):
             z = (w.reshape(groups, kernel[0] // groups, -1) @ columns).reshape(y.shape)
             assert torch.allclose(y, z)
             g = leaf(*y.shape, seed=2).detach()
-            for a, b in zip(
-                torch.autograd.grad(y, (x, w), g), torch.autograd.grad(z, (x, w), g), strict=True
-            ):
+            for a, b in zip(torch.autograd.grad(y, (x, w), g), torch.autograd.grad(z, (x, w), g), strict=True):
                 assert torch.allclose(a, b)
     finally:
         torch.set_num_threads(before)
@@ -172,9 +168,7 @@ def test_batch_norm_of_all_sizes(training, size):
         assert torch.allclose(a, c)
 
 
-@pytest.mark.parametrize(
-    "name", "leaky_relu hardswish elu mish hardtanh softshrink logsigmoid gelu silu".split()
-)
+@pytest.mark.parametrize("name", "leaky_relu hardswish elu mish hardtanh softshrink logsigmoid gelu silu".split())
 def test_large_arrays_are_the_small_ones_joined(name):
     fn = getattr(F, name)
     x = leaf(600, 1000).detach().float().requires_grad_()

@@ -149,9 +149,7 @@ def test_autocast_casts_a_parameter_once() -> None:
     weight = nn.Parameter(torch.ones(3, 3))
     x = torch.ones(2, 3)
     with torch.autocast("cpu"):
-        casts = {
-            id(n) for n, _ in ((x @ weight).grad_fn.next_functions + (x @ weight).grad_fn.next_functions) if n
-        }
+        casts = {id(n) for n, _ in ((x @ weight).grad_fn.next_functions + (x @ weight).grad_fn.next_functions) if n}
         assert len(casts) == 1
         with torch.no_grad():
             weight.mul_(2)

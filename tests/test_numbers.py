@@ -40,25 +40,17 @@ def test_samples_of_three_dimensions_come_in_their_order():
 
 
 def test_flip_takes_a_tuple():
-    with pytest.raises(
-        TypeError, match=r"flip\(\): argument 'dims' \(position 2\) must be tuple of ints, not int"
-    ):
+    with pytest.raises(TypeError, match=r"flip\(\): argument 'dims' \(position 2\) must be tuple of ints, not int"):
         torch.flip(torch.ones(2), 0)
 
 
 @pytest.mark.parametrize(
     "program",
-    [
-        "torch.add(x[1:], 1, out=x[:3])",
-        "torch.exp(x[1:], out=x[:3])",
-        "torch.maximum(x[1:], x[1:], out=x[:3])",
-    ],
+    ["torch.add(x[1:], 1, out=x[:3])", "torch.exp(x[1:], out=x[:3])", "torch.maximum(x[1:], x[1:], out=x[:3])"],
 )
 def test_out_in_a_part_of_an_input(program):
     x = torch.arange(4.0)
-    with pytest.raises(
-        RuntimeError, match="some elements of the input tensor and the written-to tensor refer to a"
-    ):
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to a"):
         eval(program, {"torch": torch, "x": x})
     assert x.tolist() == [0, 1, 2, 3]
     assert torch.add(x, 1, out=x) is x and x.tolist() == [1, 2, 3, 4]

@@ -9,32 +9,12 @@ import tidu as torch
 from tidu import nn
 from tidu.optim import _arrays
 
-STEPPED = [
-    "SGD",
-    "Adam",
-    "AdamW",
-    "NAdam",
-    "RAdam",
-    "Adamax",
-    "Adagrad",
-    "Adadelta",
-    "RMSprop",
-    "Rprop",
-    "ASGD",
-]
+STEPPED = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"]
 
 
 @pytest.mark.parametrize(
     "program",
-    [
-        "optim_sgd_adam",
-        "optimisers",
-        "optimiser_options",
-        "optimiser_rest",
-        "lbfgs",
-        "schedules",
-        "schedules_all",
-    ],
+    ["optim_sgd_adam", "optimisers", "optimiser_options", "optimiser_rest", "lbfgs", "schedules", "schedules_all"],
 )
 def test_programs_print_what_they_print_on_pytorch(program):
     recorded_programs.check(program)

@@ -402,9 +402,7 @@ def test_every_call_sets_sci_mode() -> None:
     set_printoptions(sci_mode=True, precision=2)
     assert tensor_repr(tensor_of(f32([1]))) == "tensor([1.00e+00])"
     set_printoptions(linewidth=70)
-    assert printing.get_printoptions() == dict(
-        precision=2, threshold=1000, edgeitems=3, linewidth=70, sci_mode=None
-    )
+    assert printing.get_printoptions() == dict(precision=2, threshold=1000, edgeitems=3, linewidth=70, sci_mode=None)
 
 
 def test_options_of_a_block() -> None:

@@ -30,9 +30,7 @@ def test_events():
     assert product.input_shapes == [[4, 4], [4, 4]]
     assert 0 < product.cpu_time_total <= block.cpu_time_total
     assert block.self_cpu_time_total == pytest.approx(block.cpu_time_total - product.cpu_time_total)
-    assert prof.self_cpu_time_total == pytest.approx(
-        sum(e.cpu_time_total for e in events if e.cpu_parent is None)
-    )
+    assert prof.self_cpu_time_total == pytest.approx(sum(e.cpu_time_total for e in events if e.cpu_parent is None))
     assert "cpu_children=[3]" in repr(block)
 
 
@@ -146,9 +144,5 @@ def test_steps(tmp_path):
         with torch.profiler.record_function("mine"):
             torch.ones(2).exp()
     (file,) = (tmp_path / "logs").iterdir()
-    assert [e["name"] for e in json.loads(file.read_text())["traceEvents"]] == [
-        "mine",
-        "aten::ones",
-        "aten::exp",
-    ]
+    assert [e["name"] for e in json.loads(file.read_text())["traceEvents"]] == ["mine", "aten::ones", "aten::exp"]
     assert [e.name for e in prof.events()] == ["mine", "aten::ones", "aten::exp"]

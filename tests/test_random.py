@@ -55,11 +55,7 @@ def run(text: str, **names: Any) -> Any:
 
 def everything(n: int) -> list[tuple[str, dict[str, Any]]]:
     programs = []
-    for kind, types in (
-        ("float_or_complex", FLOATS + COMPLEX),
-        ("float", FLOATS),
-        ("any", FLOATS + INTEGERS),
-    ):
+    for kind, types in (("float_or_complex", FLOATS + COMPLEX), ("float", FLOATS), ("any", FLOATS + INTEGERS)):
         programs += [(text, {"n": n, "dtype": d}) for d in types for text in GOLDEN[kind]]
     return programs + [(text, {"n": n}) for text in GOLDEN["more"]]
 
@@ -92,11 +88,7 @@ def test_well_known_numbers() -> None:
     torch.manual_seed(0)
     assert torch.randint(10, (3,)).tolist() == [4, 9, 3]
     torch.manual_seed(0)
-    assert torch.empty(3).exponential_().tolist() == [
-        3.508326292037964,
-        1.2303847074508667,
-        0.615044116973877,
-    ]
+    assert torch.empty(3).exponential_().tolist() == [3.508326292037964, 1.2303847074508667, 0.615044116973877]
 
 
 def test_threshold_of_wide_integers() -> None:
@@ -314,9 +306,7 @@ def test_samples_pass_zero_on(text: str, node: str) -> None:
 
 
 def test_leaf_cannot_be_filled() -> None:
-    with pytest.raises(
-        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"
-    ):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         torch.ones(3, requires_grad=True).uniform_()
 
 

@@ -13,11 +13,7 @@ def test_losses_are_pytorchs(name):
 
 
 def test_every_recipe_was_recorded():
-    assert (
-        {p.stem for p in (RECIPES / "recorded").glob("*.txt")}
-        == set(recorded_programs.names(RECIPES))
-        != set()
-    )
+    assert {p.stem for p in (RECIPES / "recorded").glob("*.txt")} == set(recorded_programs.names(RECIPES)) != set()
 
 
 def test_the_comparison_of_losses_is_one_of_four_digits():

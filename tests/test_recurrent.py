@@ -12,12 +12,7 @@ from tidu.nn import _recurrent
 
 def _arguments(mode, steps, batch, inputs, hidden, bias):
     gates, states = _recurrent.GATES[mode], 2 if mode == "LSTM" else 1
-    shapes = [
-        (steps, batch, inputs),
-        *[(batch, hidden)] * states,
-        (gates * hidden, inputs),
-        (gates * hidden, hidden),
-    ]
+    shapes = [(steps, batch, inputs), *[(batch, hidden)] * states, (gates * hidden, inputs), (gates * hidden, hidden)]
     shapes += [(gates * hidden,)] * 2 if bias else []
     torch.manual_seed(0)
     made = [(0.3 * torch.randn(shape, dtype=torch.float64)).requires_grad_() for shape in shapes]
@@ -54,9 +49,7 @@ def test_a_layer_is_its_steps(mode, steps, batch, hidden, bias):
 
 def test_a_layer_computes_no_cotangent_that_nobody_wants():
     args, _ = _arguments("LSTM", 3, 2, 4, 5, True)
-    out = _recurrent.layer(
-        "LSTM", args[0].detach(), (args[1].detach(), args[2]), [a.detach() for a in args[3:]]
-    )[0]
+    out = _recurrent.layer("LSTM", args[0].detach(), (args[1].detach(), args[2]), [a.detach() for a in args[3:]])[0]
     out.sum().backward()
     assert args[2].grad is not None and args[0].grad is None
 
@@ -68,13 +61,7 @@ def test_a_layer_computes_no_cotangent_that_nobody_wants():
 @pytest.mark.parametrize("scale", [0.3, 30.0])
 def test_the_native_lstm_is_the_other(monkeypatch, steps, batch, inputs, hidden, scale):
     draw = np.random.default_rng(0).standard_normal
-    shapes = [
-        (steps, batch, inputs),
-        (batch, hidden),
-        (batch, hidden),
-        (4 * hidden, inputs),
-        (4 * hidden, hidden),
-    ]
+    shapes = [(steps, batch, inputs), (batch, hidden), (batch, hidden), (4 * hidden, inputs), (4 * hidden, hidden)]
     args = [(scale * draw(shape)).astype(np.float32) for shape in [*shapes, (4 * hidden,), (4 * hidden,)]]
     exact = [a.astype(np.float64) for a in args]
     gy, gc = draw((2, steps, batch, hidden))

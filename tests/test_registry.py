@@ -97,9 +97,7 @@ class Case:
         return [
             o
             for k, o in enumerate(self.everything(values))
-            if k not in self.op.nondiff
-            and (keep is None or k in keep)
-            and (o.is_floating_point() or o.is_complex())
+            if k not in self.op.nondiff and (keep is None or k in keep) and (o.is_floating_point() or o.is_complex())
         ]
 
     def arrays(self, values: list[Any]) -> list[np.ndarray]:
@@ -110,18 +108,14 @@ class Case:
     def like(self, arrays: list[Any]) -> list[np.ndarray]:
         """Random arrays of the same shapes and dtypes."""
         return [
-            self.rng.standard_normal(a.shape)
-            + (1j * self.rng.standard_normal(a.shape) if a.dtype.kind == "c" else 0)
+            self.rng.standard_normal(a.shape) + (1j * self.rng.standard_normal(a.shape) if a.dtype.kind == "c" else 0)
             for a in arrays
         ]
 
     def direction(self) -> list[np.ndarray]:
         """A random change of the inputs."""
         keep = STRUCTURE.get(self.op.name, {})
-        return [
-            keep[i](v) if i in keep else v
-            for (i, _), v in zip(self.places, self.like(self.values), strict=True)
-        ]
+        return [keep[i](v) if i in keep else v for (i, _), v in zip(self.places, self.like(self.values), strict=True)]
 
     def leaves(self) -> list[Tensor]:
         return [tensor_of(v.copy()).requires_grad_() for v in self.values]
@@ -164,9 +158,7 @@ def vjp(case: Case, cotangents: list[np.ndarray], leaves: list[Tensor], graph: b
     some = [(o, tensor_of(c)) for o, c in zip(outs, cotangents, strict=True) if o.requires_grad]
     assert some, "nothing was recorded"
     return list(
-        tidu.autograd.grad(
-            [o for o, _ in some], leaves, [c for _, c in some], create_graph=graph, allow_unused=True
-        )
+        tidu.autograd.grad([o for o, _ in some], leaves, [c for _, c in some], create_graph=graph, allow_unused=True)
     )
 
 
@@ -193,8 +185,7 @@ def test_forward_mode_is_reverse_mode_transposed(name: str) -> None:
         back = pair([array(g) for g in vjp(case, c, case.leaves())], v)
         with forward_ad.dual_level():
             duals = [
-                forward_ad.make_dual(tensor_of(x.copy()), tensor_of(t))
-                for x, t in zip(case.values, v, strict=True)
+                forward_ad.make_dual(tensor_of(x.copy()), tensor_of(t)) for x, t in zip(case.values, v, strict=True)
             ]
             outs = [forward_ad.unpack_dual(o) for o in case.call(duals)]
             tangents = [array(o.tangent) for o in outs]
@@ -218,14 +209,10 @@ def test_second_derivative(name: str) -> None:
         leaves = case.leaves()
         first = vjp(case, c, leaves, graph=True)
         assert close(pair([array(g) for g in first], u), along(0.0)), "create_graph changes the gradient"
-        again = [
-            (g, tensor_of(d)) for g, d in zip(first, u, strict=True) if g is not None and g.requires_grad
-        ]
+        again = [(g, tensor_of(d)) for g, d in zip(first, u, strict=True) if g is not None and g.requires_grad]
         second: list[Any] = [None] * len(leaves)
         if again:
-            second = list(
-                tidu.autograd.grad([g for g, _ in again], leaves, [d for _, d in again], allow_unused=True)
-            )
+            second = list(tidu.autograd.grad([g for g, _ in again], leaves, [d for _, d in again], allow_unused=True))
         assert close(pair([array(g) for g in second], v), slope(along)), case.args
 
 
@@ -260,9 +247,7 @@ def first_case(name: str) -> tuple[Any, ...]:
 
 def run(name: str, args: tuple[Any, ...]) -> np.ndarray:
     op = REGISTRY[name]
-    return op.call(
-        *[tensor_of(a) if i in op.positions and a is not None else a for i, a in enumerate(args)]
-    )._a
+    return op.call(*[tensor_of(a) if i in op.positions and a is not None else a for i, a in enumerate(args)])._a
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -329,9 +314,7 @@ def test_elementwise_integers(name: str, dtype: str) -> None:
     args = first_case(name)
     low, high = DOMAINS.get(name, (0.0, 3.0))
     r = Source(name)
-    args = tuple(
-        np.maximum(r(3, 4, low=low, high=max(high, 3.0)), 1).astype(dtype) if is_float(a) else a for a in args
-    )
+    args = tuple(np.maximum(r(3, 4, low=low, high=max(high, 3.0)), 1).astype(dtype) if is_float(a) else a for a in args)
     try:
         got = run(name, args)
     except (NotImplementedError, RuntimeError):
@@ -483,23 +466,16 @@ def test_vmap_is_a_loop(name: str) -> None:
             pytest.skip("no input of floats")
         some = [tuple(range(len(values)))] + [(k,) for k in range(len(values)) if len(values) > 1]
         for batched in some:
-            rows = [
-                [v * (1 - 0.01 * row) if k in batched else v for k, v in enumerate(values)]
-                for row in range(2)
-            ]
+            rows = [[v * (1 - 0.01 * row) if k in batched else v for k, v in enumerate(values)] for row in range(2)]
             loop = [case.everything([tensor_of(v.copy()) for v in row]) for row in rows]
             stacked = [
                 tensor_of(np.stack([row[k] for row in rows]) if k in batched else v.copy())
                 for k, v in enumerate(values)
             ]
             dims = tuple(0 if k in batched else None for k in range(len(values)))
-            got = tidu.func.vmap(lambda *v, case=case: tuple(case.everything(list(v))), in_dims=dims)(
-                *stacked
-            )
+            got = tidu.func.vmap(lambda *v, case=case: tuple(case.everything(list(v))), in_dims=dims)(*stacked)
             for k, out in enumerate(got):
-                np.testing.assert_allclose(
-                    out._a, np.stack([one[k]._a for one in loop]), rtol=1e-12, atol=1e-14
-                )
+                np.testing.assert_allclose(out._a, np.stack([one[k]._a for one in loop]), rtol=1e-12, atol=1e-14)
 
 
 def test_methods_have_signatures_and_texts_before_first_use() -> None:

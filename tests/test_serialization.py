@@ -80,9 +80,7 @@ def test_a_state_keeps_its_metadata():
 
 
 def test_whole_modules_need_trust():
-    with pytest.raises(
-        pickle.UnpicklingError, match="Unsupported global: GLOBAL torch.nn.modules.linear.Linear"
-    ):
+    with pytest.raises(pickle.UnpicklingError, match="Unsupported global: GLOBAL torch.nn.modules.linear.Linear"):
         through(nn.Linear(2, 2))
     got = through(nn.Linear(2, 2), weights_only=False)
     assert isinstance(got, nn.Linear)
@@ -135,9 +133,7 @@ def test_a_window_that_reaches_outside_its_storage_is_refused():
         with zipfile.ZipFile(file) as z:
             text = z.read("archive/data.pkl")
             assert text.count(b"K\x04\x85") == 1
-            text = text.replace(
-                b"K\x00K\x04\x85", pickle.dumps(offset, 2)[2:-1] + pickle.dumps(size, 2)[2:-1]
-            )
+            text = text.replace(b"K\x00K\x04\x85", pickle.dumps(offset, 2)[2:-1] + pickle.dumps(size, 2)[2:-1])
             text = text.replace(b"K\x01\x85", pickle.dumps(stride, 2)[2:-1])
             out = io.BytesIO()
             with zipfile.ZipFile(out, "w") as w:
@@ -146,13 +142,7 @@ def test_a_window_that_reaches_outside_its_storage_is_refused():
         out.seek(0)
         return out
 
-    for place in (
-        (0, (5,), (1,)),
-        (4, (1,), (1,)),
-        (-1, (1,), (1,)),
-        (0, (4,), (-1,)),
-        (0, (1 << 40,), (1,)),
-    ):
+    for place in ((0, (5,), (1,)), (4, (1,), (1,)), (-1, (1,), (1,)), (0, (4,), (-1,)), (0, (1 << 40,), (1,))):
         with pytest.raises((RuntimeError, ValueError, pickle.UnpicklingError)):
             torch.load(tensor_at(*place))
 
@@ -246,12 +236,7 @@ def test_storages_over_files(tmp_path):
 
 def test_the_format_of_old():
     base = torch.arange(6.0)
-    whole = {
-        "a": base,
-        "b": base[1:3],
-        "c": torch.ones(2, dtype=torch.bfloat16),
-        "d": nn.Parameter(base.clone()),
-    }
+    whole = {"a": base, "b": base[1:3], "c": torch.ones(2, dtype=torch.bfloat16), "d": nn.Parameter(base.clone())}
     file = io.BytesIO()
     torch.save(whole, file, _use_new_zipfile_serialization=False)
     torch.save(base + 1, file, _use_new_zipfile_serialization=False)
@@ -308,9 +293,7 @@ def test_numbers_of_the_other_byte_order():
     torch.save([torch.arange(4.0), torch.tensor([1 + 2j, 3 - 4j])], file)
     foreign = "big" if sys.byteorder == "little" else "little"
     swapped = with_record(file, "data/0", lambda b: b"".join(b[i : i + 4][::-1] for i in range(0, len(b), 4)))
-    swapped = with_record(
-        swapped, "data/1", lambda b: b"".join(b[i : i + 4][::-1] for i in range(0, len(b), 4))
-    )
+    swapped = with_record(swapped, "data/1", lambda b: b"".join(b[i : i + 4][::-1] for i in range(0, len(b), 4)))
     x, z = torch.load(with_record(swapped, "byteorder", lambda _: foreign.encode()))
     assert x.tolist() == [0, 1, 2, 3] and z.tolist() == [1 + 2j, 3 - 4j]
     with pytest.raises(ValueError, match="Unknown endianness type: middle"):
@@ -334,9 +317,7 @@ def test_where_storages_go():
 
     assert load(put).tolist() == [0, 0] and seen == [(8, "cpu")]
     assert load({"cpu": "cpu"}).tolist() == load(torch.device("cpu")).tolist() == [1, 1]
-    with pytest.raises(
-        RuntimeError, match="don't know how to restore data location of torch.storage.UntypedStorage"
-    ):
+    with pytest.raises(RuntimeError, match="don't know how to restore data location of torch.storage.UntypedStorage"):
         load("nowhere")
     with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device"):
         load({"cpu": "cuda:0"})
@@ -345,8 +326,7 @@ def test_where_storages_go():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [b"torch._utils\n_rebuild_qtensor", b"torch\nQInt8Storage", b"torch._utils\n_rebuild_nested_tensor"],
+    "name", [b"torch._utils\n_rebuild_qtensor", b"torch\nQInt8Storage", b"torch._utils\n_rebuild_nested_tensor"]
 )
 @pytest.mark.parametrize("weights_only", [True, False])
 def test_what_is_not_built_is_named(name, weights_only):
@@ -354,9 +334,7 @@ def test_what_is_not_built_is_named(name, weights_only):
         torch.load(archive(b"c" + name + b"\n."), weights_only=weights_only)
 
 
-@pytest.mark.parametrize(
-    "x", [torch.ones(2), torch.arange(6.0).reshape(2, 3).t(), torch.ones(2, dtype=torch.int16)]
-)
+@pytest.mark.parametrize("x", [torch.ones(2), torch.arange(6.0).reshape(2, 3).t(), torch.ones(2, dtype=torch.int16)])
 def test_what_was_loaded_is_copied_with_its_type(x):
     y = through(x)
     z, part = copy.deepcopy([y, y[1:]])

@@ -58,9 +58,7 @@ def test_orders_of_dimensions(shape: tuple[int, ...], data: Any) -> None:
     order = tuple(data.draw(st.permutations(range(len(shape)))))
     same(x.permute(order), a.transpose(order))
     if shape:
-        i, j = data.draw(
-            st.tuples(st.integers(-len(shape), len(shape) - 1), st.integers(-len(shape), len(shape) - 1))
-        )
+        i, j = data.draw(st.tuples(st.integers(-len(shape), len(shape) - 1), st.integers(-len(shape), len(shape) - 1)))
         same(x.transpose(i, j), a.swapaxes(i, j))
         same(x.movedim(i, j), np.moveaxis(a, i, j))
     if math.prod(shape):
@@ -84,14 +82,7 @@ def test_dimensions_of_size_one(shape: tuple[int, ...], data: Any) -> None:
 @given(full_shapes, st.data())
 def test_writes_through_views_are_seen(shape: tuple[int, ...], data: Any) -> None:
     x = tensor((*shape, 3))
-    for view in (
-        x.view(-1),
-        x.transpose(0, -1),
-        x[..., 1:],
-        x.narrow(-1, 0, 2),
-        x.unsqueeze(0),
-        x.select(-1, 1),
-    ):
+    for view in (x.view(-1), x.transpose(0, -1), x[..., 1:], x.narrow(-1, 0, 2), x.unsqueeze(0), x.select(-1, 1)):
         before = x._version
         view.fill_(7)
         assert x._version == before + 1
@@ -117,16 +108,11 @@ def test_diagonals(m: int, n: int, offset: int) -> None:
 def test_unfold(n: int, size: int, step: int) -> None:
     x = tensor((2, n))
     if size > n:
-        with pytest.raises(
-            RuntimeError, match=f"maximum size for tensor at dimension 1 is {n} but size is {size}"
-        ):
+        with pytest.raises(RuntimeError, match=f"maximum size for tensor at dimension 1 is {n} but size is {size}"):
             x.unfold(1, size, step)
         return
     if size:
-        same(
-            x.unfold(1, size, step),
-            np.lib.stride_tricks.sliding_window_view(numbers((2, n)), size, 1)[:, ::step],
-        )
+        same(x.unfold(1, size, step), np.lib.stride_tricks.sliding_window_view(numbers((2, n)), size, 1)[:, ::step])
     g = x.double().requires_grad_()
     g.unfold(1, size, step).sum().backward()
     counts = np.zeros(n)
@@ -158,9 +144,7 @@ def test_in_place_view_ops() -> None:
     assert y.grad_fn.name() == "TransposeBackward1" and tuple(y.shape) == (2, 3)
     (y * torch.arange(6.0).view(2, 3)).sum().backward()
     same(x.grad, 2 * numbers((2, 3)))
-    with pytest.raises(
-        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"
-    ):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         x.t_()
     assert tuple(x.shape) == (2, 3)
 
@@ -194,10 +178,7 @@ def test_cat(shape: tuple[int, ...], lengths: list[int], data: Any) -> None:
 @given(shapes, st.integers(1, 3), st.data())
 def test_stack(shape: tuple[int, ...], n: int, data: Any) -> None:
     d = data.draw(st.integers(-len(shape) - 1, len(shape)))
-    same(
-        torch.stack([tensor(shape) + i for i in range(n)], d),
-        np.stack([numbers(shape) + i for i in range(n)], d),
-    )
+    same(torch.stack([tensor(shape) + i for i in range(n)], d), np.stack([numbers(shape) + i for i in range(n)], d))
     same(torch.hstack([tensor(shape)] * n), np.hstack([numbers(shape)] * n))
     same(torch.vstack([tensor(shape)] * n), np.vstack([numbers(shape)] * n))
     same(torch.dstack([tensor(shape)] * n), np.dstack([numbers(shape)] * n))
@@ -299,11 +280,7 @@ def test_copies_share_nothing() -> None:
             "Dimension out of range (expected to be in range of [-3, 2], but got 5)",
         ),
         (lambda x: x.permute(0, 0, 1), RuntimeError, "permute(): duplicate dims are not allowed."),
-        (
-            lambda x: x.flatten(2, 1),
-            RuntimeError,
-            "flatten() has invalid args: start_dim cannot come after end_dim",
-        ),
+        (lambda x: x.flatten(2, 1), RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim"),
         (
             lambda x: x.expand(5, 3, 4),
             RuntimeError,
@@ -329,11 +306,7 @@ def test_copies_share_nothing() -> None:
             "split_with_sizes expects split_sizes to sum exactly to 2 (input tensor's size at dimension 0), but got "
             "split_sizes=[1, 2]",
         ),
-        (
-            lambda x: x.chunk(0),
-            RuntimeError,
-            "chunk expects `chunks` to be greater than 0, got: 0",
-        ),
+        (lambda x: x.chunk(0), RuntimeError, "chunk expects `chunks` to be greater than 0, got: 0"),
         (lambda x: x[0, 0, 0].unbind(), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
         (lambda x: x.flip(0, 0), RuntimeError, "dim 0 appears multiple times in the list of dims"),
         (

@@ -60,9 +60,7 @@ def test_floats_among_the_arguments():
     w, b = np.ones(40, np.float32), np.zeros(40, np.float32)
     out, mean, rstd = np.empty_like(x), np.empty(6, np.float32), np.empty(6, np.float32)
     function = kernel("layer_norm")
-    calls = [
-        (*(address(a) for a in (x[i:], w, b, out[i:], mean[i:], rstd[i:])), 2, 40, 0.25) for i in (0, 2, 4)
-    ]
+    calls = [(*(address(a) for a in (x[i:], w, b, out[i:], mean[i:], rstd[i:])), 2, 40, 0.25) for i in (0, 2, 4)]
     share(function, calls)
     want = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 0.25)
     np.testing.assert_allclose(out, want, rtol=1e-4, atol=1e-5)

@@ -27,11 +27,7 @@ def outcome(program, lib):
         warnings.simplefilter("ignore")
         try:
             exec(compile(tree, "<program>", "exec"), scope)
-            got = (
-                None
-                if last is None
-                else eval(compile(ast.Expression(last.value), "<program>", "eval"), scope)
-            )
+            got = None if last is None else eval(compile(ast.Expression(last.value), "<program>", "eval"), scope)
             return repr(got)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
@@ -285,13 +281,9 @@ def test_variable():
     x = tidu.ones(2)
     v = Variable(x, requires_grad=True)
     assert type(v) is tidu.Tensor and v.requires_grad and v.is_leaf and v.data_ptr() == x.data_ptr()
-    assert (
-        isinstance(x, Variable) and isinstance(tidu.nn.Parameter(x), Variable) and not isinstance(3, Variable)
-    )
+    assert isinstance(x, Variable) and isinstance(tidu.nn.Parameter(x), Variable) and not isinstance(3, Variable)
     assert not Variable(v * 2).requires_grad
     with pytest.raises(TypeError, match="Variable data has to be a tensor, but got float"):
         Variable(1.0)
-    with pytest.raises(
-        RuntimeError, match="Only Tensors of floating point and complex dtype can require gradients"
-    ):
+    with pytest.raises(RuntimeError, match="Only Tensors of floating point and complex dtype can require gradients"):
         Variable(tidu.tensor([1]), requires_grad=True)

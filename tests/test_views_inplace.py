@@ -20,9 +20,7 @@ def test_every_program_was_recorded():
 
 def test_in_place_words():
     """What is said of a write: the shapes that do not fit, the variant of the op; integers keep no history."""
-    with pytest.raises(
-        RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(3\)"
-    ):
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(3\)"):
         torch.zeros(2).add_(torch.zeros(3))
     h = torch.ones(2, requires_grad=True) * 1
     y = h**h

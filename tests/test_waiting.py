@@ -23,10 +23,7 @@ print(os.environ["OPENBLAS_THREAD_TIMEOUT"], tidu.waiting._late)
 def test_threads_are_told_not_to_spin(first):
     env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_THREAD_TIMEOUT"} | {"TIDU_NUM_THREADS": "2"}
     run = [sys.executable, "-c", PROGRAM.format(first=first)]
-    assert subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout.split() == [
-        "16",
-        "False",
-    ]
+    assert subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout.split() == ["16", "False"]
 
 
 def test_the_environment_has_the_say():

@@ -82,8 +82,7 @@ def gpt_model(torch: ModuleType, vocabulary: int, context: int, width: int, head
         def forward(self, x: Any) -> Any:
             b, t, c = x.shape
             q, k, v = (
-                part.view(b, t, heads, c // heads).transpose(1, 2)
-                for part in self.qkv(self.norm1(x)).split(c, dim=2)
+                part.view(b, t, heads, c // heads).transpose(1, 2) for part in self.qkv(self.norm1(x)).split(c, dim=2)
             )
             y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + self.out(y.transpose(1, 2).reshape(b, t, c))

@@ -73,16 +73,7 @@ def fetch(package: Package) -> None:
 
 
 def _pip(command: str, *args: str) -> None:
-    call = [
-        sys.executable,
-        "-m",
-        "pip",
-        command,
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        *args,
-    ]
+    call = [sys.executable, "-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-deps", *args]
     done = subprocess.run(call, capture_output=True, text=True, timeout=600)
     if done.returncode:
         reason = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]

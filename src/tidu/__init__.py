@@ -55,15 +55,9 @@ from .dtypes import (
     uint32,
     uint64,
 )
-from .dtypes import (
-    bool_ as bool,
-)
-from .dtypes import (
-    float_ as float,
-)
-from .dtypes import (
-    int_ as int,
-)
+from .dtypes import bool_ as bool
+from .dtypes import float_ as float
+from .dtypes import int_ as int
 from .shapes import Size
 from .version import __version__
 

@@ -197,9 +197,7 @@ def check_module_version_greater_or_equal(
     """Whether a module's `__version__` is at least a given one. Source:
     torch.serialization.check_module_version_greater_or_equal."""
     try:
-        found = tuple(
-            type(r)(part) for r, part in zip(req_version_tuple, module.__version__.split("."), strict=False)
-        )
+        found = tuple(type(r)(part) for r, part in zip(req_version_tuple, module.__version__.split("."), strict=False))
     except Exception as e:
         message = (
             f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared with "

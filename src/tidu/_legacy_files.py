@@ -28,11 +28,7 @@ PROTOCOL_VERSION = 1001
 def save_legacy(obj: Any, file: Any, pickler: Callable[..., Any], protocol: int) -> None:
     """Write an object in this format."""
     sizes = {"short": 2, "int": 4, "long": 4}
-    system = {
-        "protocol_version": PROTOCOL_VERSION,
-        "little_endian": sys.byteorder == "little",
-        "type_sizes": sizes,
-    }
+    system = {"protocol_version": PROTOCOL_VERSION, "little_endian": sys.byteorder == "little", "type_sizes": sizes}
     for head in (MAGIC_NUMBER, PROTOCOL_VERSION, system):
         pickle.dump(head, file, protocol=protocol)
     body = pickler(file, protocol, legacy=True)
@@ -85,9 +81,7 @@ def _bytes_left(file: Any) -> int | None:
     return None if end is None else end - here
 
 
-def load_legacy(
-    file: Any, unpickler: Callable[..., Any], restore: Callable[[Any, str], Any], plain: Any
-) -> Any:
+def load_legacy(file: Any, unpickler: Callable[..., Any], restore: Callable[[Any, str], Any], plain: Any) -> Any:
     """Read an object in this format; the file stands behind it then.
 
     Args:
@@ -124,9 +118,7 @@ def _exactly(file: Any, n: int) -> bytes:
     while len(got) < n:
         part = file.read(n - len(got))
         if not part:
-            raise RuntimeError(
-                f"unexpected EOF, expected {n - len(got)} more bytes. The file might be corrupted."
-            )
+            raise RuntimeError(f"unexpected EOF, expected {n - len(got)} more bytes. The file might be corrupted.")
         got += part
     return bytes(got)
 

@@ -209,9 +209,7 @@ def _foreign_bytes(archive: _Archive) -> bool:
 
 def _load_archive(archive: _Archive, unpickler: Callable[..., Any], restore: Any, weights_only: bool) -> Any:
     if "constants.pkl" in archive:
-        raise RuntimeError(
-            "this file is a TorchScript archive, which holds compiled code: tidu does not read it"
-        )
+        raise RuntimeError("this file is a TorchScript archive, which holds compiled code: tidu does not read it")
     if "version" not in archive and ".data/version" not in archive:
         raise RuntimeError(
             'Expected hasRecord("version") to be true, but got false.  (Could this error message be improved?  If so, '
@@ -301,9 +299,7 @@ def load(
             odd = min(set(pickle_load_args) - {"encoding"})
             raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument {odd!r}")
     unpickler = (
-        _SafeUnpickler
-        if safe
-        else _trusting(pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
+        _SafeUnpickler if safe else _trusting(pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
     )
     restore = restorer(map_location)
     if path:

@@ -67,9 +67,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
         got = deserializer(storage, location)
         if got is not None:
             return got
-    raise RuntimeError(
-        f"don't know how to restore data location of {_kind(storage)} (tagged with {location})"
-    )
+    raise RuntimeError(f"don't know how to restore data location of {_kind(storage)} (tagged with {location})")
 
 
 def _kind(storage: Any) -> str:
@@ -81,9 +79,7 @@ def restorer(map_location: Any) -> Callable[[Any, str], Any]:
     if map_location is None:
         return default_restore_location
     if isinstance(map_location, dict):
-        return lambda storage, location: default_restore_location(
-            storage, map_location.get(location, location)
-        )
+        return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
     if isinstance(map_location, (str, bytes, device)):
         return lambda storage, location: default_restore_location(storage, str(map_location))
 

@@ -28,14 +28,9 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
     if any(n < 0 for n in size):
         raise RuntimeError("numel: integer multiplication overflow")
     if any(n < 0 for n in stride):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     elements = storage._array
-    if (
-        0 not in size
-        and storage_offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) >= elements.size
-    ):
+    if 0 not in size and storage_offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) >= elements.size:
         raise RuntimeError("Trying to resize storage that is not resizable")
     return tensor_of(window(elements, size, stride, storage_offset))
 
@@ -103,10 +98,7 @@ PLACES: dict[tuple[str, str], Any] = {
 
 # What PyTorch's files may hold and nothing here can be made of.
 ABSENT: dict[tuple[str, str], str] = {
-    **{
-        ("torch", f"Q{kind}Storage"): "a quantized tensor"
-        for kind in ("Int8", "Int32", "UInt8", "UInt4x2", "UInt2x4")
-    },
+    **{("torch", f"Q{kind}Storage"): "a quantized tensor" for kind in ("Int8", "Int32", "UInt8", "UInt4x2", "UInt2x4")},
     **{("torch", name): "a quantized tensor" for name in "qint8 qint32 quint8 quint4x2 quint2x4".split()},
     ("torch._utils", "_rebuild_qtensor"): "a quantized tensor",
     ("torch._utils", "_rebuild_sparse_csr_tensor"): "a sparse tensor of an early format",
@@ -136,9 +128,7 @@ def place(module: str, name: str) -> Any:
 
 def _rebuild_safely(build: Any, kind: Any, args: Any, attributes: Any) -> Any:
     """`_rebuild_from_type_v2` for files that are not trusted."""
-    if build not in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter) or not issubclass(
-        kind, Tensor
-    ):
+    if build not in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter) or not issubclass(kind, Tensor):
         raise pickle.UnpicklingError(f"Unsupported tensor of {kind!r} made by {build!r}")
     return _rebuild_from_type_v2(build, kind, args, attributes)
 

@@ -62,9 +62,7 @@ class _Writing:
     def __init__(self, file: Any, protocol: int, legacy: bool = False) -> None:
         super().__init__(file, protocol)  # type: ignore[call-arg]
         self.legacy = legacy
-        self.storages: dict[
-            int, tuple[str, Any, dtypes.dtype]
-        ] = {}  # address -> key, memory and what it is counted in
+        self.storages: dict[int, tuple[str, Any, dtypes.dtype]] = {}  # address -> key, memory and what it is counted in
 
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, TypedStorage):
@@ -78,9 +76,7 @@ class _Writing:
         first = str(address if self.legacy else len(self.storages))
         key, _, known = self.storages.setdefault(address, (first, memory, d))
         if known is not d and memory.size:
-            raise RuntimeError(
-                "Cannot save multiple tensors or storages that view the same data as different types"
-            )
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         where = location_tag(UntypedStorage._over(memory))
         pid = "storage", _StorageType(obj.dtype), key, where, memory.nbytes // d.itemsize
         return (*pid, None) if self.legacy else pid
@@ -229,9 +225,7 @@ def save(
     {'w': tensor([1., 1.])}
     """
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
-        raise AttributeError(
-            "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
-        )
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     kind = _pickler(pickle_module)
     if not _use_new_zipfile_serialization:
         with _writing(f, legacy=True) as file:
@@ -240,9 +234,7 @@ def save(
     text = io.BytesIO()
     pickler = kind(text, pickle_protocol)
     pickler.dump(obj)
-    root = (
-        "archive" if hasattr(f, "write") else os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive"
-    )
+    root = "archive" if hasattr(f, "write") else os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive"
     with _writing(f) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _write(archive, f"{root}/data.pkl", text.getvalue())
         _write(archive, f"{root}/.format_version", b"1")

@@ -18,9 +18,7 @@ def compile(
 ) -> Any:  # fmt: skip
     """The function or module as it is: ops run one by one. As a decorator too. Source: torch.compile."""
     if mode is not None and options is not None:
-        raise RuntimeError(
-            "Either mode or options can be specified, but both can't be specified at the same time."
-        )
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     modes = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
     if mode is not None and mode not in modes and backend == "inductor":
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(modes)}")

@@ -33,10 +33,7 @@ def demo(names: list[str]) -> int:
     unknown = [name for name in names if name not in examples()]
     if unknown:
         here = ", ".join(examples())
-        print(
-            f"tidu: no example {unknown[0]!r} here; there are: {here} (the source tree has all)",
-            file=sys.stderr,
-        )
+        print(f"tidu: no example {unknown[0]!r} here; there are: {here} (the source tree has all)", file=sys.stderr)
         return 2
     statuses = []
     for name in names or SHORT:

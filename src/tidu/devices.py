@@ -50,9 +50,7 @@ class device(metaclass=Shown):
         if not name.isalpha():
             raise RuntimeError(f"Invalid device string: '{kind}'")
         if name not in _KINDS:
-            raise RuntimeError(
-                f"Expected one of {', '.join(_KINDS)} device type at start of device string: {name}"
-            )
+            raise RuntimeError(f"Expected one of {', '.join(_KINDS)} device type at start of device string: {name}")
         if colon:
             if not number.isdigit() or number != str(int(number)):
                 raise RuntimeError(f"Invalid device string: '{kind}'")

@@ -261,9 +261,7 @@ class iinfo:
         if not isinstance(type, dtype):
             raise _no_dtype("iinfo", type)
         if type.category in (FLOATING, COMPLEX):
-            raise TypeError(
-                "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
-            )
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.np)

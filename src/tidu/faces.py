@@ -88,15 +88,8 @@ class Face:
         self.in_python = name in IN_PYTHON or (functional and name not in IN_C) or fn.__name__ == "__pow__"
         method = not functional and PUBLIC.get(name) is not shown
         self.home = f"torch.{'nn.functional' if functional else '_tensor' if method else 'functional'}."
-        self.operator = fn.__name__[:2] == "__" and name not in (
-            "__repr__",
-            "__len__",
-            "__deepcopy__",
-            "__getitem__",
-        )
-        self.spelled_out = (
-            functional and name not in IN_C
-        ) or name in SPELLED  # optional arguments are shown by name
+        self.operator = fn.__name__[:2] == "__" and name not in ("__repr__", "__len__", "__deepcopy__", "__getitem__")
+        self.spelled_out = (functional and name not in IN_C) or name in SPELLED  # optional arguments are shown by name
         self.factory = name in FACTORIES
         self.code, self.kwdefaults = fn.__code__, fn.__kwdefaults__
         self.plain = twin(fn)
@@ -133,9 +126,7 @@ class Face:
                 return self.plain(*args, **kw)
         return self.plain(*args, **kw)
 
-    def ask(
-        self, modes: tuple[Any, ...], relevant: list[Any], args: tuple[Any, ...], kw: dict[str, Any]
-    ) -> Any:
+    def ask(self, modes: tuple[Any, ...], relevant: list[Any], args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         """The call by a mode, or by the arguments' classes."""
         if self.spelled_out:
             args, kw = self.spelled(args, kw)
@@ -201,11 +192,7 @@ def _event(name: str) -> str | None:
 
 def _watch_module(module: ModuleType, prefix: str) -> None:
     for name, fn in list(vars(module).items()):
-        if (
-            name[0] != "_"
-            and name not in UNSEEN
-            and getattr(fn, "__module__", "").partition(".")[0] == __package__
-        ):
+        if name[0] != "_" and name not in UNSEEN and getattr(fn, "__module__", "").partition(".")[0] == __package__:
             event = _event(name if name.startswith(prefix) else prefix + name)
             _watch(fn, fn, event, functional=module.__name__.endswith("functional"))
 

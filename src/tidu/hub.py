@@ -92,11 +92,7 @@ def list(
 
 
 def help(
-    github: Any,
-    model: Any,
-    force_reload: bool = False,
-    skip_validation: bool = False,
-    trust_repo: Any = "check",
+    github: Any, model: Any, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check"
 ) -> Any:
     """Raises: nothing is fetched. Source: torch.hub.help."""
     raise _absent("help")

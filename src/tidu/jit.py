@@ -32,9 +32,7 @@ def _as_it_is(what: str) -> None:
     )
 
 
-def script(
-    obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None
-) -> Any:
+def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """The function or module itself, with a warning. Source: torch.jit.script."""
     _as_it_is("script")
     return obj

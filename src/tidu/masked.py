@@ -19,13 +19,7 @@ __all__ = [
     "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip
 
-_SMALL = (
-    dtypes.uint8,
-    dtypes.bool_,
-    dtypes.int8,
-    dtypes.int16,
-    dtypes.int32,
-)  # what sums and multiplies to int64
+_SMALL = (dtypes.uint8, dtypes.bool_, dtypes.int8, dtypes.int16, dtypes.int32)  # what sums and multiplies to int64
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -36,9 +30,7 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     found: list[int] = []
     for d in (dim,) if isinstance(dim, int) else dim:
         if not -n <= d < n:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
-            )
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
         if d % n in found:
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
         found.append(d % n)
@@ -65,9 +57,7 @@ def _greatest(name: str, d: dtypes.dtype) -> Any:
 def _mask_of(input: Any, mask: Any) -> Any:
     """The mask as a bool tensor of the input's shape."""
     if mask.ndim > input.ndim:
-        raise IndexError(
-            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
-        )
+        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     if tuple(mask.shape) != tuple(input.shape):
         mask = mask.broadcast_to(tuple(input.shape))
     return mask if mask.dtype is dtypes.bool_ else mask.to(dtypes.bool_)
@@ -223,9 +213,7 @@ def norm(
     return statistics.vector_norm(x, ord, _dims(dim, input.ndim), bool(keepdim), dtype=dtype or input.dtype)
 
 
-def normalize(
-    input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
-) -> Any:
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
     """What the mask keeps, divided by its norm along a dimension; 0 elsewhere. Source: torch.masked.normalize."""
     n = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _filled(input, mask, 0) / n.maximum(n.new_full((), eps))
@@ -234,17 +222,13 @@ def normalize(
 # ------------------------------------------------------------------ exponentials
 
 
-def logsumexp(
-    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
-) -> Any:
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """log sum exp of what the mask keeps; -inf where that is nothing. Source: torch.masked.logsumexp."""
     x = _filled(input, mask, None if mask is None else _least("logsumexp", input.dtype))
     return reduction.logsumexp(x, _dims(dim, input.ndim), keepdim).to(dtype or input.dtype)
 
 
-def logaddexp(
-    input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
-) -> Any:
+def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
     """log(exp(input) + exp(other)), each under a mask of its own. Source: torch.masked.logaddexp."""
     x, y = (
         _filled(v, m, None if m is None else _least("logaddexp", v.dtype))
@@ -278,14 +262,7 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 # ------------------------------------------------------------------ the masks themselves
 
-_ALONG = (
-    "cumsum",
-    "cumprod",
-    "softmax",
-    "log_softmax",
-    "softmin",
-    "normalize",
-)  # results as large as the input
+_ALONG = ("cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normalize")  # results as large as the input
 
 
 def _input_mask(input: Any, *args: Any, mask: Any = None, **kw: Any) -> Any:

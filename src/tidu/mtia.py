@@ -23,7 +23,5 @@ def device_count() -> int:
 
 
 globals().update(
-    unbuilt_names(
-        "torch.mtia", "current_device current_stream init set_device stream synchronize", "MTIA devices"
-    )
+    unbuilt_names("torch.mtia", "current_device current_stream init set_device stream synchronize", "MTIA devices")
 )

@@ -61,9 +61,7 @@ def has_torch_function_variadic(*args: Any) -> bool:
     return has_torch_function(args)
 
 
-def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kw: Any
-) -> Any:
+def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kw: Any) -> Any:
     """Call a function by the `__torch_function__` of its arguments. Source: torch.overrides.handle_torch_function.
 
     Args:

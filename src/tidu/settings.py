@@ -49,8 +49,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     if isinstance(debug_mode, str):
         if debug_mode not in words:
             raise RuntimeError(
-                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
-                + debug_mode
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got " + debug_mode
             )
         debug_mode = words[debug_mode]
     if not isinstance(debug_mode, int):

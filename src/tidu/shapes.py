@@ -82,9 +82,7 @@ def normalize_dim(dim: int, ndim: int) -> int:
     """
     n = ndim or 1
     if not -n <= dim < n:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim + n if dim < 0 else dim
 
 

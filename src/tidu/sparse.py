@@ -167,6 +167,4 @@ def _type_of(name: str, dtype: Any) -> Any:
         def __call__(cls, *args: Any, device: Any = None) -> Any:
             return old_constructor(dtype, args)
 
-    return kind(
-        name, (), {"__module__": "torch.sparse", "dtype": dtype, "__doc__": f"Sparse tensors of {dtype}."}
-    )
+    return kind(name, (), {"__module__": "torch.sparse", "dtype": dtype, "__doc__": f"Sparse tensors of {dtype}."})

@@ -36,10 +36,7 @@ def calm(libraries: Iterable[Any]) -> None:
         return
     _late = False
     for library in libraries:
-        read, end = (
-            getattr(library, "openblas_read_env", None),
-            getattr(library, "blas_thread_shutdown_", None),
-        )
+        read, end = (getattr(library, "openblas_read_env", None), getattr(library, "blas_thread_shutdown_", None))
         if read is not None and end is not None:
             read()
             end()

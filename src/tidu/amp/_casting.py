@@ -66,9 +66,7 @@ class _State(threading.local):
     depth = 0  # how many autocasts are entered
 
     def __init__(self) -> None:
-        self.casts: dict[
-            Any, tuple[Any, int, Any]
-        ] = {}  # parameters that were cast within the outermost of them
+        self.casts: dict[Any, tuple[Any, int, Any]] = {}  # parameters that were cast within the outermost of them
 
 
 state = _State()

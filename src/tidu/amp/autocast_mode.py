@@ -145,11 +145,7 @@ class autocast:
         self._before: list[Any] = []
 
     def __enter__(self) -> autocast:
-        before = (
-            is_autocast_enabled(self.device),
-            get_autocast_dtype(self.device),
-            is_autocast_cache_enabled(),
-        )
+        before = (is_autocast_enabled(self.device), get_autocast_dtype(self.device), is_autocast_cache_enabled())
         self._before.append(before)
         set_autocast_dtype(self.device, self.fast_dtype)
         set_autocast_enabled(self.device, self._enabled)

@@ -47,9 +47,7 @@ class GradScaler:
     ) -> None:  # fmt: skip
         self._device, self._enabled = device, enabled
         if device == "cuda" and enabled:
-            warnings.warn(
-                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
-            )
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
             self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:
@@ -97,9 +95,7 @@ class GradScaler:
         scale = self._check("unscale_")
         entry = self._per_optimizer_states[id(optimizer)]
         if entry["stage"] is OptState.UNSCALED:
-            raise RuntimeError(
-                "unscale_() has already been called on this optimizer since the last update()."
-            )
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if entry["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         inverse = np.float32(1 / float(raw(scale)))
@@ -144,9 +140,7 @@ class GradScaler:
         if new_scale is not None:
             scale[...] = float(new_scale)
         else:
-            found = [
-                v for s in self._per_optimizer_states.values() for v in s["found_inf_per_device"].values()
-            ]
+            found = [v for s in self._per_optimizer_states.values() for v in s["found_inf_per_device"].values()]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
             if any(v.item() for v in found):

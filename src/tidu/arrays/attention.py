@@ -113,12 +113,7 @@ def _natively(
 
 def _suits(q: Array, k: Array) -> bool:
     others, width = k.shape[2:]
-    return (
-        q.dtype.char == "f"
-        and others <= _NATIVE_KEYS
-        and width <= _NATIVE_WIDTH
-        and q.size * others >= _NATIVE
-    )
+    return q.dtype.char == "f" and others <= _NATIVE_KEYS and width <= _NATIVE_WIDTH and q.size * others >= _NATIVE
 
 
 def _rows(x: Array) -> Array:
@@ -135,14 +130,10 @@ def _corner(rows: int, keys: int, dtype: Any) -> Array:
 class _Tile:
     """Some queries that go through together, and the keys that they see: the first `keys`, fewer by `corner`."""
 
-    def __init__(
-        self, first: int, last: int, others: int, causal: bool, mask: Mask | None, dtype: Any
-    ) -> None:
+    def __init__(self, first: int, last: int, others: int, causal: bool, mask: Mask | None, dtype: Any) -> None:
         self.rows, self.first = slice(first, last), first
         self.keys = min(others, last) if causal else others
-        self.corner = (
-            _corner(last - first, self.keys - first, dtype) if causal and self.keys > first else None
-        )
+        self.corner = _corner(last - first, self.keys - first, dtype) if causal and self.keys > first else None
         self.mask = mask
         self.size = (last - first) * self.keys
 
@@ -184,8 +175,7 @@ def _tiles(q: Array, k: Array, causal: bool, mask: Mask | None) -> list[_Tile]:
     length = q.shape[2]
     step = _TILE if causal else length
     return [
-        _Tile(first, min(length, first + step), k.shape[2], causal, mask, q.dtype)
-        for first in range(0, length, step)
+        _Tile(first, min(length, first + step), k.shape[2], causal, mask, q.dtype) for first in range(0, length, step)
     ][::-1]
 
 
@@ -269,9 +259,7 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
             exp(s, s)
             tile.clear(s, at)
             total, sums = _sums(s), lse_[:, :, tile.rows]
-            if (
-                _lowest(total, None) > _LEAST and _highest(total, None) < _MOST
-            ):  # as it mostly is; False for NaN
+            if _lowest(total, None) > _LEAST and _highest(total, None) < _MOST:  # as it mostly is; False for NaN
                 _log(total, sums)
             else:
                 s = tile.scores(at, q_, turned, unit)
@@ -290,15 +278,7 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
 
 
 def backward(
-    g: Array,
-    q: Array,
-    k: Array,
-    v: Array,
-    out: Array,
-    lse: Array,
-    scale: float,
-    mask: Mask | None,
-    causal: bool,
+    g: Array, q: Array, k: Array, v: Array, out: Array, lse: Array, scale: float, mask: Mask | None, causal: bool
 ) -> tuple[Array, Array, Array]:
     """The cotangents of q, k and v: with p the softmax and s = p * (g v^T - sum(g * out)) * scale,
     s k, s^T q and p^T g.

@@ -145,9 +145,7 @@ def _few_forward(x: np.ndarray, weight: Any, bias: Any, eps: float) -> Any:
     return d, mean[:, 0], rstd[:, 0], var[:, 0]
 
 
-def _few_backward(
-    g: np.ndarray, x: np.ndarray, scale: np.ndarray, m: np.ndarray, r: np.ndarray, gx: bool
-) -> Any:
+def _few_backward(g: np.ndarray, x: np.ndarray, scale: np.ndarray, m: np.ndarray, r: np.ndarray, gx: bool) -> Any:
     """What `backward` gives in training, before weight and bias are asked for."""
     d = x - m[:, None]
     sums, products = _sums(g), _sums(g * d)[:, 0] * r

@@ -74,9 +74,7 @@ def _blocks(n: int, sample_bytes: int, rows: int, least: int = 1) -> list[tuple[
         count = min(rows, -(-each // (4 * BLOCK)) * 4 if few else -(-each // BLOCK))
         step = -(-rows // count)
         return [
-            (i, min(n, i + least), r, min(rows, r + step))
-            for i in range(0, n, least)
-            for r in range(0, rows, step)
+            (i, min(n, i + least), r, min(rows, r + step)) for i in range(0, n, least) for r in range(0, rows, step)
         ]
     step = max(least, min(BLOCK // max(1, sample_bytes), -(-n // 4)))
     return [(i, min(n, i + step), 0, rows) for i in range(0, n, step)]
@@ -211,8 +209,7 @@ class Columns:
 def seen_at(x: np.ndarray, places: Ints, out: Ints, stride: Ints, dilation: Ints) -> np.ndarray:
     """What one place of the kernel sees, as a view of the padded samples."""
     at = tuple(
-        slice(d * j, d * j + s * (q - 1) + 1, s)
-        for j, q, s, d in zip(places, out, stride, dilation, strict=True)
+        slice(d * j, d * j + s * (q - 1) + 1, s) for j, q, s, d in zip(places, out, stride, dilation, strict=True)
     )
     return x[(slice(None), slice(None), *at)]
 

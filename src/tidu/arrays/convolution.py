@@ -300,9 +300,7 @@ def im2col(x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints
     return np.ascontiguousarray(seen).reshape(n, c * math.prod(kernel), math.prod(out))
 
 
-def col2im(
-    columns: np.ndarray, size: Ints, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints
-) -> np.ndarray:
+def col2im(columns: np.ndarray, size: Ints, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints) -> np.ndarray:
     """The adjoint of `im2col`: every column's elements added where they were taken from."""
     out = output_size(size, kernel, stride, pads, dilation)
     n, c = len(columns), columns.shape[1] // math.prod(kernel)
@@ -315,8 +313,7 @@ def col2im(
     every = slice(None)
     for places in np.ndindex(*kernel):
         at = tuple(
-            slice(d * j, d * j + s * (q - 1) + 1, s)
-            for j, q, s, d in zip(places, out, stride, dilation, strict=True)
+            slice(d * j, d * j + s * (q - 1) + 1, s) for j, q, s, d in zip(places, out, stride, dilation, strict=True)
         )
         target = full[(every, every, *at)]
         np.add(target, parts[(every, every, *places)], target)

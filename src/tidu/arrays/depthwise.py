@@ -18,9 +18,7 @@ def _seen(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Ints) 
         return [seen_at(x, places, out, stride, dilation) for places in np.ndindex(*kernel)]
     phases = [np.ascontiguousarray(x[..., f::s]) for f in range(min(s, kernel[-1]))]
     steps = (*stride[:-1], 1)
-    return [
-        seen_at(phases[v % s], (*places, v // s), out, steps, dilation) for *places, v in np.ndindex(*kernel)
-    ]
+    return [seen_at(phases[v % s], (*places, v // s), out, steps, dilation) for *places, v in np.ndindex(*kernel)]
 
 
 def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int], int]:
@@ -28,8 +26,7 @@ def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int
     that covers all outputs, with the elements between the lines that nobody wants."""
     strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
     starts = [
-        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True))
-        for places in np.ndindex(*kernel)
+        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True)) for places in np.ndindex(*kernel)
     ]
     return starts, sum((q - 1) * s for q, s in zip(out, strides, strict=True)) + 1
 
@@ -66,9 +63,7 @@ def depthwise(
             if k:
                 np.add(target, product, target)
         if flat:
-            part[...] = total.reshape(len(part), c, *size)[
-                (slice(None), slice(None), *(slice(0, q) for q in out))
-            ]
+            part[...] = total.reshape(len(part), c, *size)[(slice(None), slice(None), *(slice(0, q) for q in out))]
         if bias is not None:
             np.add(part, bias.reshape(c, *ones), part)
 

@@ -108,9 +108,7 @@ def add_rows(n: int, index: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 def add_at(flat: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
     """flat[places[i]] += values[i] for all i in order, in place; all contiguous and 1-d, no place negative."""
-    kernels = (
-        _sparse_kernels(values.size) if flat.dtype.char in _ADDS and flat.dtype == values.dtype else None
-    )
+    kernels = _sparse_kernels(values.size) if flat.dtype.char in _ADDS and flat.dtype == values.dtype else None
     if kernels is None or values.size < 64 or places.dtype.char != "l":
         add = np.logical_or if flat.dtype == np.bool_ else np.add
         add.at(flat, places, values)
@@ -130,9 +128,7 @@ def _places(index: np.ndarray, dim: int, shape: tuple[int, ...], first: int) -> 
             part = index if step == 1 else index * step
         elif index.shape[d] > 1 or (d == 0 and first):
             lo = first * step if d == 0 else 0
-            part = np.arange(lo, lo + index.shape[d] * step, step).reshape(
-                (-1,) + (1,) * (index.ndim - 1 - d)
-            )
+            part = np.arange(lo, lo + index.shape[d] * step, step).reshape((-1,) + (1,) * (index.ndim - 1 - d))
         if part is None:
             pass
         elif number is None:

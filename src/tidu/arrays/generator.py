@@ -74,18 +74,7 @@ class WordStream:
     array([2365658986,  303761048], dtype=uint32)
     """
 
-    __slots__ = (
-        "_blocks",
-        "_cursor",
-        "_key",
-        "_made",
-        "_made_of",
-        "_seed",
-        "_source",
-        "_start",
-        "lock",
-        "normal",
-    )
+    __slots__ = ("_blocks", "_cursor", "_key", "_made", "_made_of", "_seed", "_source", "_start", "lock", "normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
@@ -99,9 +88,7 @@ class WordStream:
         """Start afresh from `seed`, of at most 64 bits; a negative one stands for `seed + 2**64`."""
         with self.lock:
             self._seed = seed % (1 << 64)
-            self._start: list[Any] = [
-                None
-            ]  # this start: the twister's key, where it is not the seed that says it
+            self._start: list[Any] = [None]  # this start: the twister's key, where it is not the seed that says it
             self._blocks: np.ndarray | None = None  # the words produced, in whole blocks, if any since then
             self._cursor = 0  # the next word's place among them
             self.normal: float | None = None  # the second one of a pair, waiting to be handed out

@@ -43,14 +43,9 @@ _SHARED, _WORTH_SHARING = 1 << 18, 1 << 22
 # Native products: from so many multiplications on, of which a piece has some, with a right factor that stays in the
 # cache and so long an inner dimension, over which the sum runs from end to end.
 _NATIVE, _NATIVE_PIECE, _NATIVE_RIGHT, _NATIVE_INNER = 1 << 18, 1 << 19, 1 << 18, 2048
-_SUMMED, _SHORT = (
-    1024,
-    1 << 13,
-)  # rows that a native product with ones sums, elements that NumPy sums at least cost
+_SUMMED, _SHORT = (1024, 1 << 13)  # rows that a native product with ones sums, elements that NumPy sums at least cost
 
-_Job = tuple[
-    np.ndarray, np.ndarray, np.ndarray, Any
-]  # a, b, where a @ b goes, and the row that is added to its rows
+_Job = tuple[np.ndarray, np.ndarray, np.ndarray, Any]  # a, b, where a @ b goes, and the row that is added to its rows
 
 
 def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -148,9 +143,7 @@ def _ranks(a: np.ndarray, b: np.ndarray, rank_a: int, rank_b: int) -> np.ndarray
 
 
 def _same_memory(a: np.ndarray, b: np.ndarray) -> bool:
-    if a.strides != b.strides[::-1] or not np.may_share_memory(
-        a, b
-    ):  # the latter is cheap, and nearly always False
+    if a.strides != b.strides[::-1] or not np.may_share_memory(a, b):  # the latter is cheap, and nearly always False
         return False
     return bool(a.__array_interface__["data"] == b.__array_interface__["data"])
 
@@ -213,13 +206,7 @@ def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndar
         if b is None:
             return mm(x, w.T)
         return linear(x.astype(_FLOAT32), w.astype(_FLOAT32), b.astype(_FLOAT32)).astype(x.dtype)
-    if (
-        x.ndim == 2
-        and x.dtype.char == "f"
-        and x.size * len(w) >= _NATIVE
-        and b.dtype is x.dtype
-        and _suits(x, w.T)
-    ):
+    if x.ndim == 2 and x.dtype.char == "f" and x.size * len(w) >= _NATIVE and b.dtype is x.dtype and _suits(x, w.T):
         out = np.empty((len(x), len(w)), x.dtype)
         if _natively([(x, w.T, out, b)]):
             return out

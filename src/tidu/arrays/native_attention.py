@@ -33,9 +33,7 @@ class _Head:
 
         self.places = {name: b.inttoptr(number(), k.single.as_pointer()) for name in names}
         self.strides = {name: (number(), number(), number()) for name in names}
-        self.heads, self.length, self.others, self.width, self.causal, self.masked = (
-            number() for _ in range(6)
-        )
+        self.heads, self.length, self.others, self.width, self.causal, self.masked = (number() for _ in range(6))
 
     def at(self, name: str, n: Any) -> tuple[Any, Any]:
         b = self.k.builder
@@ -108,19 +106,7 @@ def _forward(k: Loops) -> None:
         turn(key, over_k, head.others, head.width, turned, padded, scale.raw)
 
         def tile(i: Any, count: Any, keys: Any) -> None:
-            product(
-                k.at(q, b.mul(i, over_q)),
-                over_q,
-                1,
-                turned,
-                padded,
-                scores,
-                padded,
-                count,
-                keys,
-                head.width,
-                0,
-            )
+            product(k.at(q, b.mul(i, over_q)), over_q, 1, turned, padded, scores, padded, count, keys, head.width, 0)
 
             def row(r: Any) -> None:
                 x = k.at(scores, b.mul(r, padded))
@@ -184,9 +170,7 @@ def _backward(k: Loops) -> None:
     def one(n: Any) -> tuple[()]:
         at_ = {name: head.at(name, n) for name in names}
         (g, over_g), (q, over_q), (key, over_k), (v, over_v), (out, over_out) = (at_[x] for x in names[:5])
-        (lse, over_lse), (gq, over_gq), (gk, over_gk), (gv, over_gv), (mask, over_mask) = (
-            at_[x] for x in names[5:]
-        )
+        (lse, over_lse), (gq, over_gq), (gk, over_gk), (gv, over_gv), (mask, over_mask) = (at_[x] for x in names[5:])
         turn(key, over_k, head.others, head.width, turned_k, padded, scale.raw)
         turn(v, over_v, head.others, head.width, turned_v, padded, scale.raw)
 
@@ -210,9 +194,7 @@ def _backward(k: Loops) -> None:
                     head.width, [k.spread(0.0)], lambda at, s: [at.load(gr).times_plus(at.load(result), s)]
                 )
                 dot = k.spread(k.total(s, lambda y, z: y + z) * scale)
-                below = k.spread(
-                    k.scalar(b.load(k.at(lse, b.mul(query, over_lse)))).where_above(_LOWEST, 0.0)
-                )
+                below = k.spread(k.scalar(b.load(k.at(lse, b.mul(query, over_lse)))).where_above(_LOWEST, 0.0))
                 seen = _limit(k, head, query, keys)
                 _mask(k, head, x, k.at(mask, b.mul(query, over_mask)), seen)
 
@@ -227,19 +209,7 @@ def _backward(k: Loops) -> None:
                 _clear(k, y, seen, keys)
 
             k.rows(count, row)
-            product(
-                slopes,
-                padded,
-                1,
-                key,
-                over_k,
-                k.at(gq, b.mul(i, over_gq)),
-                over_gq,
-                count,
-                head.width,
-                keys,
-                0,
-            )
+            product(slopes, padded, 1, key, over_k, k.at(gq, b.mul(i, over_gq)), over_gq, count, head.width, keys, 0)
             product(weights, 1, padded, cotangents, over_g, gv, over_gv, keys, head.width, count, 1)
             product(slopes, 1, padded, queries, over_q, gk, over_gk, keys, head.width, count, 1)
 

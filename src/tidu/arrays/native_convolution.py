@@ -67,9 +67,7 @@ def _store(k: Loops, x: Any, place: Any, count: int) -> None:
     bits = ir.VectorType(ir.IntType(1), WIDTH)
     name = f"llvm.masked.store.v{WIDTH}f32.p0"
     types = [k.vector, k.vector.as_pointer(), ir.IntType(32), bits]
-    function = k.module.globals.get(name) or ir.Function(
-        k.module, ir.FunctionType(ir.VoidType(), types), name
-    )
+    function = k.module.globals.get(name) or ir.Function(k.module, ir.FunctionType(ir.VoidType(), types), name)
     mask = ir.Constant(bits, [int(lane < count) for lane in range(WIDTH)])
     b.call(function, [x, place, ir.Constant(ir.IntType(32), 4), mask])
 

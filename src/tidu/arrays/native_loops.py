@@ -191,14 +191,10 @@ class Loops:
         name += f".v{WIDTH}f32" if type_ == self.vector else ".f32"
         function = self.module.globals.get(name)
         if function is None:
-            function = self.ir.Function(
-                self.module, self.ir.FunctionType(type_, [type_] * len(arguments)), name
-            )
+            function = self.ir.Function(self.module, self.ir.FunctionType(type_, [type_] * len(arguments)), name)
         return self.builder.call(function, arguments)
 
-    def loop(
-        self, stop: Any, step: int, carried: Sequence[Value], body: Callable[..., Sequence[Value]]
-    ) -> list[Value]:
+    def loop(self, stop: Any, step: int, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
         """for i in range(0, stop, step): carried = body(i, *carried). The last step may not be a whole one: it is
         for the caller to pass a `stop` that is a multiple."""
         return self.steps(self.ir.Constant(self.int, 0), stop, step, carried, body)
@@ -234,9 +230,7 @@ class Loops:
         done = self.loop(whole, WIDTH, carried, lambda i, *c: body(Lanes(self, i, None), *c))
         return self.rest(whole, n, done, body)
 
-    def rest(
-        self, whole: Any, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]
-    ) -> list[Value]:
+    def rest(self, whole: Any, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
         """carried = body(lanes, *carried) for the short vector from `whole` to n, if there is one."""
         return self.steps(whole, n, WIDTH, carried, lambda i, *c: body(self.some(i, n), *c))
 

@@ -93,9 +93,7 @@ class _Wide:
         for part in parts[1:]:
             if size > WIDTH:  # as long as the other
                 widened = [i if i < WIDTH else 0 for i in range(size)]
-                part = k.builder.shuffle_vector(
-                    part, k.ir.Constant(k.vector, k.ir.Undefined), self._ints(widened)
-                )
+                part = k.builder.shuffle_vector(part, k.ir.Constant(k.vector, k.ir.Undefined), self._ints(widened))
             both = pairs if size == WIDTH else list(range(size + WIDTH))
             whole = k.builder.shuffle_vector(whole, part, self._ints(both))
             size += WIDTH

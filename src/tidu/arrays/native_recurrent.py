@@ -129,9 +129,7 @@ def _lstm_backward(k: Loops) -> None:
             at_row = b.mul(r, n)
             g_y, g_c, d_h, d_c = (k.at(p, at_row) for p in (gyt, gct, dh, dc))
             places = [k.at(kt, b.add(slot, at_row)) for slot in slots]
-            outs = [
-                k.at(dt, b.add(b.mul(r, wide), b.mul(n, k.ir.Constant(k.int, gate)))) for gate in range(4)
-            ]
+            outs = [k.at(dt, b.add(b.mul(r, wide), b.mul(n, k.ir.Constant(k.int, gate)))) for gate in range(4)]
 
             def gates(at: Lanes) -> list[Value]:
                 c, g, f, i, o, new = (at.load(p) for p in places)

@@ -73,9 +73,7 @@ class _Points:
 
     def mixed(self, a: Value, b: Value, places: Sequence[int]) -> Value:
         """Lanes of a (0 to 15) and b (16 to 31)."""
-        return Value(
-            self.k, self.b.shuffle_vector(a.raw, b.raw, self.k.ir.Constant(self.k.ints, list(places)))
-        )
+        return Value(self.k, self.b.shuffle_vector(a.raw, b.raw, self.k.ir.Constant(self.k.ints, list(places))))
 
     def apart(self, a: Value, b: Value) -> Pair:
         """Sixteen complex numbers in their parts."""
@@ -88,12 +86,8 @@ class _Points:
     def turned(self, rows: list[Value]) -> list[Value]:
         """A matrix of eight by eight complex numbers, transposed."""
         for d in (1, 2, 4):
-            low = [
-                2 * j + part if not j & d else 16 + 2 * (j ^ d) + part for j in range(8) for part in (0, 1)
-            ]
-            high = [
-                2 * (j | d) + part if not j & d else 16 + 2 * j + part for j in range(8) for part in (0, 1)
-            ]
+            low = [2 * j + part if not j & d else 16 + 2 * (j ^ d) + part for j in range(8) for part in (0, 1)]
+            high = [2 * (j | d) + part if not j & d else 16 + 2 * j + part for j in range(8) for part in (0, 1)]
             result = list(rows)
             for i in range(8):
                 if not i & d:
@@ -144,12 +138,7 @@ def _butterfly(x: list[Pair]) -> list[Pair]:
 
 
 def _passes(
-    p: _Points,
-    n: int,
-    table: Any,
-    scratch: Sequence[tuple[Read, Write]],
-    read: Read | None,
-    write: Write | None,
+    p: _Points, n: int, table: Any, scratch: Sequence[tuple[Read, Write]], read: Read | None, write: Write | None
 ) -> None:
     """From one scratch to the other and back, the second one first, but for the first read and the last write."""
     k, at, s = p.k, 0, 1
@@ -160,13 +149,7 @@ def _passes(
         target = scratch[number % 2][1] if number < len(radices) - 1 or write is None else write
 
         def sequences(
-            i: Any,
-            r: int = r,
-            m: int = m,
-            s: int = s,
-            at: int = at,
-            source: Read = source,
-            target: Write = target,
+            i: Any, r: int = r, m: int = m, s: int = s, at: int = at, source: Read = source, target: Write = target
         ) -> None:
             def one(q: Any) -> None:
                 first = p.b.add(q, p.times(i, s))
@@ -174,10 +157,7 @@ def _passes(
                 if m > 1:
                     row = p.at(table, p.plus(p.times(i, 2 * (r - 1)), at))
                     for j in range(1, r):
-                        c, d = (
-                            k.spread(k.scalar(p.b.load(p.at(row, p.whole(2 * (j - 1) + part)))))
-                            for part in (0, 1)
-                        )
+                        c, d = (k.spread(k.scalar(p.b.load(p.at(row, p.whole(2 * (j - 1) + part))))) for part in (0, 1))
                         x[j] = _times(x[j], c, d)
                 first = p.b.add(q, p.times(i, s * r))
                 for j in range(r):
@@ -258,12 +238,7 @@ def write(k: Loops, n: int, forward: bool, columns_in: bool, columns_out: bool) 
         if not columns_in:
             from_rows(starts, both[1][1])
         _passes(
-            p,
-            n,
-            table,
-            both,
-            columns(x, i)[0] if columns_in else None,
-            columns(out, i)[1] if columns_out else None,
+            p, n, table, both, columns(x, i)[0] if columns_in else None, columns(out, i)[1] if columns_out else None
         )
         if not columns_out:
             to_rows(starts, both[len(_radices(n)) % 2 ^ 1][0])

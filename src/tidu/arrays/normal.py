@@ -18,18 +18,7 @@ import numpy as np
 
 from tidu.arrays.generator import WordStream, worth_compiling
 from tidu.arrays.pool import parallel
-from tidu.arrays.sampling import (
-    CHUNK,
-    FEW,
-    Shape,
-    affine,
-    doubles,
-    libm,
-    rounded,
-    singles,
-    to_doubles,
-    to_singles,
-)
+from tidu.arrays.sampling import CHUNK, FEW, Shape, affine, doubles, libm, rounded, singles, to_doubles, to_singles
 
 __all__ = ["log_normal", "normal", "normals_in_turn"]
 
@@ -37,12 +26,7 @@ _log, _log1p, _exp, _sin, _cos = libm(np.log), libm(np.log1p), libm(np.exp), lib
 
 
 def normal(
-    stream: WordStream,
-    shape: Shape,
-    dtype: np.dtype,
-    mean: float = 0.0,
-    std: float = 1.0,
-    contiguous: bool = True,
+    stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0, contiguous: bool = True
 ) -> np.ndarray:
     """Normal numbers, std * z + mean. A complex one has two parts with standard deviation std / sqrt(2) each.
 
@@ -50,9 +34,7 @@ def normal(
     """
     if dtype.kind == "c":
         real = np.dtype(f"f{dtype.itemsize // 2}")
-        return (
-            normal(stream, (*shape, 2), real, mean, std / math.sqrt(2), contiguous).view(dtype).reshape(shape)
-        )
+        return normal(stream, (*shape, 2), real, mean, std / math.sqrt(2), contiguous).view(dtype).reshape(shape)
     n = math.prod(shape)
     with stream.lock:
         if n < 16 or not contiguous:
@@ -64,9 +46,7 @@ def normal(
     return values.reshape(shape)
 
 
-def log_normal(
-    stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 1.0, std: float = 2.0
-) -> np.ndarray:
+def log_normal(stream: WordStream, shape: Shape, dtype: np.dtype, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
     """exp(std * z + mean). Source: Tensor.log_normal_."""
     with stream.lock:
         z = normals_in_turn(stream, math.prod(shape))
@@ -254,9 +234,7 @@ def _fused(out: np.ndarray, y: np.ndarray, x: np.ndarray, z: np.ndarray, product
     out[...] = product
 
 
-def _horner(
-    out: np.ndarray, x: np.ndarray, coefficients: list[np.ndarray], y: np.ndarray, product: np.ndarray
-) -> None:
+def _horner(out: np.ndarray, x: np.ndarray, coefficients: list[np.ndarray], y: np.ndarray, product: np.ndarray) -> None:
     """The polynomial's value at x, in `out`; `y` is overwritten."""
     _fused(out, coefficients[0], x, coefficients[1], product)
     for c in coefficients[2:]:

@@ -58,9 +58,7 @@ def storage_offset(a: np.ndarray) -> int:
     return 0 if owner is a else (_address(a) - _address(owner)) // a.itemsize
 
 
-def as_strided(
-    a: np.ndarray, size: Sequence[int], stride: Sequence[int], offset: int | None = None
-) -> np.ndarray:
+def as_strided(a: np.ndarray, size: Sequence[int], stride: Sequence[int], offset: int | None = None) -> np.ndarray:
     """The view of `a`'s owner with this shape, these strides and this offset, all in elements.
 
     The offset counts from the start of the owner's memory; None means `a`'s own. Raises PyTorch's RuntimeError
@@ -84,9 +82,7 @@ def as_strided(
     if buffer.flags.c_contiguous:
         view = np.ndarray(shape, a.dtype, buffer, offset * item, strides)
     else:  # an odd layout that came from outside
-        start = np.lib.stride_tricks.as_strided(owner, (owner.nbytes // item,), (item,)).view(a.dtype)[
-            offset:
-        ]
+        start = np.lib.stride_tricks.as_strided(owner, (owner.nbytes // item,), (item,)).view(a.dtype)[offset:]
         view = np.lib.stride_tricks.as_strided(start, shape, strides)
     if not a.flags.writeable:
         view.flags.writeable = False

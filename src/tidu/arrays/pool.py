@@ -187,9 +187,7 @@ def set_num_threads(n: int) -> None:
                 tell(n)
 
 
-_Blas = tuple[
-    Callable[[], int], Callable[[int], None]
-]  # how to ask a library for its number of threads, and to set it
+_Blas = tuple[Callable[[], int], Callable[[int], None]]  # how to ask a library for its number of threads, and to set it
 
 _blas: list[_Blas] | None = None
 _blas_lock = threading.Lock()

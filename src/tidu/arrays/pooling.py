@@ -107,9 +107,7 @@ def _pooled(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarra
     return out
 
 
-def _natively(
-    name: str, ins: Sequence[np.ndarray], x: np.ndarray, windows: Windows, whole: bool
-) -> np.ndarray | None:
+def _natively(name: str, ins: Sequence[np.ndarray], x: np.ndarray, windows: Windows, whole: bool) -> np.ndarray | None:
     """Run a kernel (*ins, result, ..) of windows over the planes x, the result as large as they (`whole`) or as the
     windows; None if there is none."""
     if len(windows) != 2 or x.dtype.char != "f" or x.size < _NATIVE or any(w.dilation != 1 for w in windows):
@@ -190,9 +188,7 @@ def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.nda
 
 def _side_by_side(windows: Windows, size: Sequence[int]) -> bool:
     """Whether the windows cover all, each element once."""
-    return all(
-        [w == (w.kernel, w.kernel, 1, 0, w.out) and w.out * w.stride == n for w, n in zip(windows, size)]
-    )  # noqa: B905
+    return all([w == (w.kernel, w.kernel, 1, 0, w.out) and w.out * w.stride == n for w, n in zip(windows, size)])  # noqa: B905
 
 
 def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
@@ -239,9 +235,7 @@ def _chosen(g: np.ndarray, x: np.ndarray, best: np.ndarray, windows: Windows, d:
         whole = apart and w.stride == w.kernel and w.out * w.stride == seen.shape[d + 1]
         full = np.empty(seen.shape, g.dtype) if whole else np.zeros(seen.shape, g.dtype)
         bits = f"i{g.dtype.itemsize}"
-        left = g.view(
-            bits
-        )  # the cotangents that have found no place yet; a mask takes them as they are, bit by bit
+        left = g.view(bits)  # the cotangents that have found no place yet; a mask takes them as they are, bit by bit
         for k in range(w.kernel):
             target = full[_axis(d, w.slice(k))]
             if k < w.kernel - 1:

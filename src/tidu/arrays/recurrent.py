@@ -28,15 +28,11 @@ Array = np.ndarray[Any, Any]
 Needs = Sequence[bool]
 _add, _sub, _mul, _tanh, _matmul = np.add, np.subtract, np.multiply, np.tanh, np.matmul
 
-_SMALL = (
-    1 << 22
-)  # products of fewer multiplications than this cost less on one thread than the threads' meeting
+_SMALL = 1 << 22  # products of fewer multiplications than this cost less on one thread than the threads' meeting
 _NATIVE = 1 << 22  # multiplications in all steps from which a native loop is worth compiling
 _MOST = 1 << 18  # elements of weights up to which it is: of larger ones BLAS moves less
 _LEAST_BATCH = 4
-_CHUNK = (
-    1 << 13
-)  # elements of state in the steps whose factors backward computes together: they stay in the cache
+_CHUNK = 1 << 13  # elements of state in the steps whose factors backward computes together: they stay in the cache
 
 
 @contextmanager
@@ -85,9 +81,7 @@ def _before(first: Array, states: Array) -> Array:
     return np.concatenate([first[None], states[:-1]])
 
 
-def _finish(
-    rows: Array, rec: Array, x: Array, before: Array, w_ih: Array, biases: Any, needs: Needs
-) -> list[Any]:
+def _finish(rows: Array, rec: Array, x: Array, before: Array, w_ih: Array, biases: Any, needs: Needs) -> list[Any]:
     """The cotangents of x, of both weights and of both biases, from those of the sums in the gates: `rows`
     (T * B, gates * H) of the input's part, `rec` of the state's; `biases` gives their sums."""
     gx = (rows @ w_ih).reshape(x.shape) if needs[0] else None
@@ -127,15 +121,7 @@ def lstm(
     part, pair, tmp = (np.empty((k, batch, n), z.dtype) for k in (4, 2, 1))
     tmp, old, new, half, h = tmp[0], pair[0], pair[1], np.array(0.5, z.dtype), h0
     calls = zip(
-        z,
-        by_step[:, 1:],
-        by_step[:, 2:],
-        by_step[:, :2],
-        by_step[:, 2:4],
-        by_step[:, 4],
-        cells,
-        y,
-        strict=True,
+        z, by_step[:, 1:], by_step[:, 2:], by_step[:, :2], by_step[:, 2:4], by_step[:, 4], cells, y, strict=True
     )
     with _stepping(batch, w_hh):
         for zt, gates, sigmoid, c_g, f_i, o, c, yt in calls:
@@ -177,15 +163,7 @@ def lstm_backward(gy: Array | None, gc: Array | None, saved: Any, needs: Needs) 
 
 
 def _lstm_steps(
-    gy: Array,
-    gc: Array | None,
-    y: Array,
-    cells: Array,
-    kept: Array,
-    w_hh: Array,
-    dz: Array,
-    dh: Array,
-    dc: Array,
+    gy: Array, gc: Array | None, y: Array, cells: Array, kept: Array, w_hh: Array, dz: Array, dh: Array, dc: Array
 ) -> None:
     """From the last step to the first: the cotangents of the gates' sums, and in dh and dc those of the first state."""
     steps, batch, n = y.shape
@@ -298,19 +276,7 @@ def _native_lstm_steps(
     def run(first: int, count: int) -> None:
         at = 4 * first * n
         function(
-            p_y + at,
-            batch * n,
-            p_c + at,
-            gc_step,
-            pk + at,
-            pw,
-            pz + 4 * at,
-            ph + at,
-            pc + at,
-            steps,
-            batch,
-            count,
-            n,
+            p_y + at, batch * n, p_c + at, gc_step, pk + at, pw, pz + 4 * at, ph + at, pc + at, steps, batch, count, n
         )
 
     _share(run, batch)
@@ -319,9 +285,7 @@ def _native_lstm_steps(
 # ------------------------------------------------------------------ GRU
 
 
-def gru(
-    x: Array, h0: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None
-) -> tuple[Array, Array]:
+def gru(x: Array, h0: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None) -> tuple[Array, Array]:
     """The outputs, and by step the gates r, u, n and what r was multiplied with, (T, 4, B, H)."""
     steps, batch, _ = x.shape
     n = w_hh.shape[1]
@@ -335,9 +299,7 @@ def gru(
     kept, y = np.empty((steps, 4, batch, n), z.dtype), np.empty((steps, batch, n), z.dtype)
     part, half, h = np.empty((3, batch, n), z.dtype), np.array(0.5, z.dtype), h0
     part_ru, part_n = part[:2], part[2]
-    calls = zip(
-        z[:, :2], z[:, 2], kept[:, :2], kept[:, 0], kept[:, 1], kept[:, 2], kept[:, 3], y, strict=True
-    )
+    calls = zip(z[:, :2], z[:, 2], kept[:, :2], kept[:, 0], kept[:, 1], kept[:, 2], kept[:, 3], y, strict=True)
     with _stepping(batch, w_hh):
         for z_ru, z_n, ru, r, u, new, inner, yt in calls:
             _matmul(h, recur, part)
@@ -385,9 +347,7 @@ def gru_backward(gy: Array, saved: Any, needs: Needs) -> list[Any]:
             _sub(before[cut], new, k_inner)
             _mul(k_u, k_inner, k_u)
             _mul(k_n, r, k_inner)
-            steps_of = zip(
-                gy[cut][::-1], k[::-1], u[::-1], turned[cut][::-1], flat[cut][::-1, :, n:], strict=True
-            )
+            steps_of = zip(gy[cut][::-1], k[::-1], u[::-1], turned[cut][::-1], flat[cut][::-1, :, n:], strict=True)
             for gyt, kt, ut, d, rec in steps_of:
                 _add(dh, gyt, dh)
                 _mul(kt, dh, d)

@@ -69,13 +69,8 @@ def row_dot(x: np.ndarray, y: Any, scratch: np.ndarray | None = None) -> np.ndar
         if n <= _DOT:
             if vector.ndim == 1:
                 return x.dot(vector)[:, None]
-            return (
-                _vecdot(x, y)[:, None] if n > _NARROW else _mul(x, y, scratch).dot(_ONES[kind][:n])[:, None]
-            )
-        parts = [
-            row_dot(x[:, i : i + _DOT], None if y is None else y[..., i : i + _DOT])
-            for i in range(0, n, _DOT)
-        ]
+            return _vecdot(x, y)[:, None] if n > _NARROW else _mul(x, y, scratch).dot(_ONES[kind][:n])[:, None]
+        parts = [row_dot(x[:, i : i + _DOT], None if y is None else y[..., i : i + _DOT]) for i in range(0, n, _DOT)]
         return row_dot(np.concatenate(parts, 1), None)
     return _add_reduce(x if y is None else x * y, 1, None, None, True)
 
@@ -287,11 +282,7 @@ def logsumexp(a: np.ndarray, axis: int, keepdims: bool = False) -> np.ndarray:
 
 
 def layer_norm(
-    a: np.ndarray,
-    n_axes: int,
-    weight: np.ndarray | None = None,
-    bias: np.ndarray | None = None,
-    eps: float = 1e-5,
+    a: np.ndarray, n_axes: int, weight: np.ndarray | None = None, bias: np.ndarray | None = None, eps: float = 1e-5
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(a - mean) * rstd * weight + bias over the last `n_axes` axes, and mean and rstd for the backward.
 
@@ -428,18 +419,12 @@ def layer_norm_backward(
         done = _native_layer_norm_backward(*flat, w)
         if done is not None:
             gx, gw, gb = done
-            return (
-                gx.reshape(a.shape),
-                gw.reshape(shape) if need_w else None,
-                gb.reshape(shape) if need_b else None,
-            )
+            return (gx.reshape(a.shape), gw.reshape(shape) if need_w else None, gb.reshape(shape) if need_b else None)
     ga = np.empty(a.shape, a.dtype) if need_a else None
     short = n <= _SHORT
     parts: dict[int, tuple[Any, Any]] = {}
 
-    def kernel(
-        number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray
-    ) -> None:
+    def kernel(number: int, g: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, *out: np.ndarray) -> None:
         t = np.empty(g.shape, g.dtype)
         _mul(g, x, t)
         gw = gb = None

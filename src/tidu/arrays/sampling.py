@@ -145,9 +145,7 @@ def to_singles(words: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return np.multiply(out, _ULP_24, out)
 
 
-def uniform(
-    stream: WordStream, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0
-) -> np.ndarray:
+def uniform(stream: WordStream, shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Uniform in [low, high): `d` (float64) or `f`, times (high - low), plus low.
 
     What rounding lifts to `high` becomes `low`. Complex numbers have two such parts.
@@ -383,9 +381,7 @@ def geometric(stream: WordStream, shape: Shape, dtype: np.dtype, p: float) -> np
         return rounded(np.ceil(_log(d) / math.log1p(-p)), dtype).reshape(shape)
 
 
-def cauchy(
-    stream: WordStream, shape: Shape, dtype: np.dtype, median: float = 0.0, sigma: float = 1.0
-) -> np.ndarray:
+def cauchy(stream: WordStream, shape: Shape, dtype: np.dtype, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
     """median + sigma * tan(pi * (d - 1/2)). Source: Tensor.cauchy_."""
     with stream.lock:
         d = doubles(stream, math.prod(shape))

@@ -20,12 +20,7 @@ __all__ = ["extremum", "keep_where", "relu", "relu_backward", "where"]
 _SMALL = 1 << 12  # elements up to which numpy.where is quicker
 _ROW = 2048
 _ZEROS = {kind: np.zeros(_ROW, kind) for kind in "fd"}
-_WORDS: dict[int, Any] = {
-    1: np.dtype(np.int8),
-    2: np.dtype(np.int16),
-    4: np.dtype(np.int32),
-    8: np.dtype(np.int64),
-}
+_WORDS: dict[int, Any] = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 def _spread(mask: np.ndarray, out: np.ndarray) -> None:
@@ -56,20 +51,13 @@ def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:
     dtype = np.result_type(x, y)
     word = _WORDS.get(dtype.itemsize)
     full = [v for v in (x, y) if isinstance(v, np.ndarray) and v.ndim]
-    if (
-        mask.size <= _SMALL
-        or word is None
-        or not full
-        or any(v.shape != mask.shape or v.dtype != dtype for v in full)
-    ):
+    if mask.size <= _SMALL or word is None or not full or any(v.shape != mask.shape or v.dtype != dtype for v in full):
         return np.where(mask, x, y)
     rows, back = rows_of(*full, mask)
     mask = rows.pop()
     waiting = iter(rows)
     xs, ys = (
-        next(waiting).view(word)
-        if isinstance(v, np.ndarray) and v.ndim
-        else np.array([v], dtype).view(word)[0]
+        next(waiting).view(word) if isinstance(v, np.ndarray) and v.ndim else np.array([v], dtype).view(word)[0]
         for v in (x, y)
     )
     out = np.empty(mask.shape, dtype)

@@ -179,9 +179,7 @@ class Team:
                 self.gates.append(gate)
                 self.ids.append(0)
                 self.avoided.append(-1)
-                threading.Thread(
-                    target=self._work, args=(gate, i), daemon=True, name=f"tidu-team-{i}"
-                ).start()
+                threading.Thread(target=self._work, args=(gate, i), daemon=True, name=f"tidu-team-{i}").start()
             if words[_STATES + 8 * i]:
                 if cpu < 0 < len(self.cpus) <= pool._FEW_CORES:
                     cpu = self.current_cpu()

@@ -190,16 +190,13 @@ def _cut(ufunc: np.ufunc, operands: Sequence[Any], out: np.ndarray) -> None:
         lo = i * step
         hi = min(n, lo + step)
         ufunc(
-            *[x[lo:hi] if isinstance(x, np.ndarray) and x.ndim and len(x) == n else x for x in operands],
-            out=out[lo:hi],
+            *[x[lo:hi] if isinstance(x, np.ndarray) and x.ndim and len(x) == n else x for x in operands], out=out[lo:hi]
         )
 
     parallel(run, -(-n // step))
 
 
-def _cut_along_axis(
-    ufunc: np.ufunc, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype
-) -> np.ndarray:
+def _cut_along_axis(ufunc: np.ufunc, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Any strides: put the axis with the longest stride first, cut along it, turn the axes back."""
     views = [np.broadcast_to(x, shape) if isinstance(x, np.ndarray) and x.ndim else x for x in operands]
     strides = [v.strides for v in views if isinstance(v, np.ndarray) and v.ndim]

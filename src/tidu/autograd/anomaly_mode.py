@@ -27,9 +27,7 @@ def is_anomaly_check_nan_enabled() -> bool:
     return state.check_nan
 
 
-def set_anomaly_enabled(
-    mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False
-) -> None:
+def set_anomaly_enabled(mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False) -> None:
     """Turn anomaly mode on or off in all threads, see `detect_anomaly`."""
     for position, (name, given) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if given.__class__ is not bool:
@@ -38,9 +36,7 @@ def set_anomaly_enabled(
             )
     if state.check_forward is not (mode and forward):
         watch_all(WATCH, mode and forward)
-    in_all_threads(
-        anomaly=mode, check_nan=check_nan, check_inf=mode and check_inf, check_forward=mode and forward
-    )
+    in_all_threads(anomaly=mode, check_nan=check_nan, check_inf=mode and check_inf, check_forward=mode and forward)
 
 
 def _settings() -> tuple[bool, bool, bool, bool]:
@@ -56,9 +52,7 @@ class set_detect_anomaly:
     """Turn anomaly mode on or off, at once; as a context manager, put it back on leaving. Source:
     torch.autograd.set_detect_anomaly."""
 
-    def __init__(
-        self, mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False
-    ) -> None:
+    def __init__(self, mode: bool, check_nan: bool = True, *, check_inf: bool = False, forward: bool = False) -> None:
         self.prev = _settings()
         set_anomaly_enabled(mode, check_nan, check_inf=check_inf, forward=forward)
 

@@ -63,9 +63,7 @@ def _make_grads(
     if len(grads) < len(outputs):
         raise _miscounted(outputs, grads)
     made = []
-    for i, (out, g) in enumerate(
-        zip(outputs, grads, strict=False)
-    ):  # more cotangents than outputs: no matter
+    for i, (out, g) in enumerate(zip(outputs, grads, strict=False)):  # more cotangents than outputs: no matter
         if not isinstance(out, Tensor) and not _is_gradient_edge(out):
             raise AssertionError("Expected output to be a torch.Tensor")
         if isinstance(g, Tensor):
@@ -175,9 +173,7 @@ def backward(
     if grad_variables is not None:
         import warnings
 
-        warnings.warn(
-            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is None:
             grad_tensors = grad_variables
         else:
@@ -256,12 +252,7 @@ def grad(
             "supported."
         )
     if per_sample:
-        if (
-            not isinstance(outputs, Tensor)
-            or outputs.ndim != 1
-            or grad_outputs is not None
-            or is_grads_batched
-        ):
+        if not isinstance(outputs, Tensor) or outputs.ndim != 1 or grad_outputs is not None or is_grads_batched:
             raise ValueError("per_sample=True is for one output, a vector of losses, without grad_outputs")
         grad_outputs, is_grads_batched = _identity(outputs), True
     if materialize_grads and allow_unused is False:
@@ -354,9 +345,7 @@ def _collect(
                 raise _unused(i)
             if materialize:
                 if not isinstance(t, Tensor):
-                    raise RuntimeError(
-                        "materialize_grads cannot be used when the given input is a GradientEdge"
-                    )
+                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
                 g = t.new_zeros(tuple(t.shape), requires_grad=create_graph)
         result.append(g)
     return tuple(result)
@@ -409,11 +398,7 @@ def _batched(
 
 
 def tensor_backward(
-    self: Tensor,
-    gradient: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
     """Compute the gradient of this tensor and add it to the `.grad` of the leaves that it depends on.
 

@@ -19,14 +19,7 @@ from ..core.forward import Dual
 from ..core.modes import state
 from ..core.tensor import Tensor, type_name
 
-__all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
-    "unpack_dual",
-]
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 
 class _State(threading.local):
@@ -107,9 +100,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if _state.level is None:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
-        raise TypeError(
-            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type_name(tensor)}"
-        )
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type_name(tensor)}")
     if not _state.enabled and isinstance(tensor, Dual) and tensor.level == _state.level:
         return UnpackedDualTensor(tensor.primal, None)
     if isinstance(tensor, Dual) and tensor.level == _state.level:

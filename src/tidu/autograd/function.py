@@ -21,14 +21,7 @@ from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from ..core.tensor import Inference, Tensor, tensor_of
 from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
 
-__all__ = [
-    "BackwardCFunction",
-    "Function",
-    "FunctionCtx",
-    "InplaceFunction",
-    "NestedIOFunction",
-    "once_differentiable",
-]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
 
 class FunctionCtx:
@@ -105,9 +98,7 @@ class FunctionNode(Node, FunctionCtx):
         return tuple(None if s is None else s.unpack(self) for s in self._saved)
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            name == "saved_tensors"
-        ):  # a hook's own AttributeError, which Python takes for the lack of the name
+        if name == "saved_tensors":  # a hook's own AttributeError, which Python takes for the lack of the name
             return FunctionNode.saved_tensors.fget(self)  # type: ignore[attr-defined]
         return super().__getattr__(name)
 
@@ -115,9 +106,7 @@ class FunctionNode(Node, FunctionCtx):
     def saved_variables(self) -> tuple[Any, ...]:
         import warnings
 
-        warnings.warn(
-            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
-        )
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def name(self) -> str:
@@ -455,9 +444,7 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
     if _same(o, dirty):
         if records and not free:
             if o._node is True:
-                raise RuntimeError(
-                    "a leaf Variable that requires grad has been used in an in-place operation."
-                )
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             check_inplace(o, True)
             if o._view is not None and ctx.avals is not None and len(ctx.avals) > 1:
                 raise RuntimeError(
@@ -576,9 +563,7 @@ class _DelayedError(Node):
         return "torch::autograd::Error"
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 class InplaceFunction(Function):
@@ -672,9 +657,7 @@ def _flattened(cls: Any, spec: Any, how: dict[str, Any]) -> Any:
         @staticmethod
         def forward(ctx: Any, *flat: Any) -> Any:
             ctx.nested = type(cls.__name__, (_Nested, cls), {"__init__": _Nested.__init__})(ctx)
-            results, how["spec"] = tree_flatten(
-                ctx.nested.forward_extended(*tree_unflatten(list(flat), spec))
-            )
+            results, how["spec"] = tree_flatten(ctx.nested.forward_extended(*tree_unflatten(list(flat), spec)))
             return tuple(results)
 
         @staticmethod

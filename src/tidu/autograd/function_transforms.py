@@ -50,9 +50,7 @@ def _forward_mode(cls: Any, args: tuple[Any, ...], level: int) -> Any:
     ctx.saves_for_forward = True
     if ctx.materialize_grads:
         tangents = [
-            p.new_zeros(tuple(p.shape))
-            if t is None and isinstance(p, Tensor) and p.dtype.category >= 2
-            else t
+            p.new_zeros(tuple(p.shape)) if t is None and isinstance(p, Tensor) and p.dtype.category >= 2 else t
             for t, p in zip(tangents, primals, strict=True)
         ]
     moved = cls.jvp(ctx, *tangents)
@@ -113,8 +111,7 @@ def _vmapped(cls: Any, args: tuple[Any, ...], top: Batched) -> Any:
     if cls.generate_vmap_rule and cls.setup_context is not Function.setup_context:
         out = _batched_function(cls, mapped, n).apply(*values)
         outs = tuple(
-            wrap(o, level) if isinstance(o, Tensor) else o
-            for o in (out if isinstance(out, tuple) else (out,))
+            wrap(o, level) if isinstance(o, Tensor) else o for o in (out if isinstance(out, tuple) else (out,))
         )
         return outs if isinstance(out, tuple) else outs[0]
     return _slices(cls, args, level, n)
@@ -209,8 +206,7 @@ def _batched_function(cls: Any, mapped: Sequence[bool], n: int) -> Any:
             try:
                 ctx.shim.saved_tensors = _again(ctx.saved_for_forward, ctx.batched_forward, level)
                 got = cls.jvp(
-                    ctx.shim,
-                    *[wrap(t, level) if m and t is not None else t for t, m in zip(ts, mapped, strict=True)],
+                    ctx.shim, *[wrap(t, level) if m and t is not None else t for t, m in zip(ts, mapped, strict=True)]
                 )
                 if isinstance(got, tuple):
                     return tuple(None if t is None else materialize(t, level, n) for t in got)

@@ -115,11 +115,7 @@ def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
 
 
 def _grads(
-    outputs: Sequence[Any],
-    inputs: Sequence[Any],
-    weights: Any = None,
-    create_graph: bool = False,
-    keep: Any = None,
+    outputs: Sequence[Any], inputs: Sequence[Any], weights: Any = None, create_graph: bool = False, keep: Any = None
 ) -> tuple[Any, ...]:
     """`autograd.grad` for outputs of which some may not require grad; None where there is no way."""
     weights = (None,) * len(outputs) if weights is None else weights
@@ -130,9 +126,7 @@ def _grads(
     return _grad(outs, inputs, ws, allow_unused=True, create_graph=create_graph, retain_graph=keep)
 
 
-def _fill(
-    grads: Sequence[Any], refs: Sequence[Any], strict: bool, create_graph: bool, stage: str
-) -> tuple[Any, ...]:
+def _fill(grads: Sequence[Any], refs: Sequence[Any], strict: bool, create_graph: bool, stage: str) -> tuple[Any, ...]:
     """Zeros for what is independent; errors instead in strict mode."""
     made = []
     for i, (g, r) in enumerate(zip(grads, refs, strict=True)):
@@ -166,9 +160,7 @@ def _fill(
 # ------------------------------------------------------------------ products
 
 
-def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """func(inputs), and v^T J for its Jacobian J. Source: torch.autograd.functional.vjp."""
     with enable_grad():
         is_in, ins = _as_tuple(inputs, "inputs", "vjp")
@@ -192,9 +184,7 @@ def vjp(
     return _unpack(is_out, _finish(outs, create_graph)), _unpack(is_in, _finish(got, create_graph))
 
 
-def jvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """func(inputs), and J v for its Jacobian J, by differentiating v^T J twice. Source:
     torch.autograd.functional.jvp."""
     with enable_grad():
@@ -226,28 +216,20 @@ def _scalar(outs: Sequence[Any], is_out: bool, fn: str) -> None:
     if is_out or not isinstance(outs[0], Tensor):
         raise RuntimeError(f"The function given to {fn} should return a single Tensor")
     if outs[0].nelement() != 1:
-        raise RuntimeError(
-            f"The Tensor returned by the function given to {fn} should contain a single element"
-        )
+        raise RuntimeError(f"The Tensor returned by the function given to {fn} should contain a single element")
 
 
-def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """func(inputs), and v^T H for its Hessian H. Source: torch.autograd.functional.vhp."""
     return _hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
-def hvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """func(inputs), and H v for its Hessian H. Source: torch.autograd.functional.hvp."""
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 
-def _hessian_product(
-    name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
-) -> Any:
+def _hessian_product(name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool) -> Any:
     with enable_grad():
         is_in, ins = _as_tuple(inputs, "inputs", name)
         ins = _prepare(ins, create_graph, True)
@@ -366,8 +348,7 @@ def _rows_at_once(outs: Sequence[Any], ins: Sequence[Any], create_graph: bool) -
             is_grads_batched=True,
         )  # fmt: skip
     columns = [
-        None if g is None else dict(zip(live, split_rows(g, [outs[k] for k in live], 0), strict=True))
-        for g in got
+        None if g is None else dict(zip(live, split_rows(g, [outs[k] for k in live], 0), strict=True)) for g in got
     ]
     return tuple(
         tuple(
@@ -406,10 +387,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
 
     moved = vmap(push)(*basis_of(ins))
     jac = [
-        [
-            p.permute((*range(x.ndim, p.ndim), *range(x.ndim)))
-            for p, x in zip(split_rows(m, ins, 0), ins, strict=True)
-        ]
+        [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(split_rows(m, ins, 0), ins, strict=True)]
         for m in moved
     ]
     rows = [row if is_in else row[0] for row in jac]  # lists, as PyTorch has them here
@@ -436,9 +414,7 @@ def hessian(
         if is_out or not isinstance(out, Tensor):
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if out.nelement() != 1:
-            raise RuntimeError(
-                "The Tensor returned by the function given to hessian should contain a single element"
-            )
+            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
         return out.squeeze()
 
     def gradient(*args: Any) -> Any:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.modes import (
-    enable_grad,
-    inference_mode,
-    no_grad,
-    set_grad_enabled,
-    set_multithreading_enabled,
-    state,
-)
+from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled, state
 
 __all__ = [
     "enable_grad", "enforce_grad_layout_policy", "inference_mode", "no_grad", "set_grad_enabled",

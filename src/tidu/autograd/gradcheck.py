@@ -96,10 +96,7 @@ def _numerical(
             else:
                 columns.append([r / (2 * eps) for r in real])
         per_input.append(
-            [
-                np.stack([c[k] for c in columns]) if columns else np.zeros((0, o.numel()))
-                for k, o in enumerate(outs)
-            ]
+            [np.stack([c[k] for c in columns]) if columns else np.zeros((0, o.numel())) for k, o in enumerate(outs)]
         )
     return per_input
 
@@ -116,17 +113,14 @@ def _difference(fn: Any, inputs: Sequence[Any], a: Any, index: Any, d: complex) 
     return [h - w for h, w in zip(high, low, strict=True)]
 
 
-def _analytical(
-    outs: Sequence[Any], ins: Sequence[Any], k: int, nondet_tol: float
-) -> list[np.ndarray[Any, Any]]:
+def _analytical(outs: Sequence[Any], ins: Sequence[Any], k: int, nondet_tol: float) -> list[np.ndarray[Any, Any]]:
     """For one output the Jacobian with respect to every input, by a backward pass an element; in the layout of
     `_numerical`."""
     out = outs[k]
     n = out.numel()
     complex_out = out.dtype.is_complex
     rows = [
-        np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float)
-        for x in ins
+        np.zeros((x.numel(), n) + ((2,) if x.dtype.is_complex else ()), complex if complex_out else float) for x in ins
     ]
     units = [(j, unit) for j in range(n) for unit in ((1, 1j) if complex_out else (1,))]
 
@@ -135,9 +129,7 @@ def _analytical(
         for j, unit in units:
             v = np.zeros(n, out._a.dtype)
             v[j] = unit
-            got.append(
-                _grad(out, ins, tensor_of(v.reshape(out._a.shape)), retain_graph=True, allow_unused=True)
-            )
+            got.append(_grad(out, ins, tensor_of(v.reshape(out._a.shape)), retain_graph=True, allow_unused=True))
         return got
 
     first = pulled()
@@ -415,16 +407,12 @@ def _check_directions(
             if not o.requires_grad:
                 continue
             if backward_ad:
-                (g,), *again = [
-                    _grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True) for _ in range(2)
-                ]
+                (g,), *again = [_grad(o, x, tensor_of(u), retain_graph=True, allow_unused=True) for _ in range(2)]
                 _check_reentrant([(g,)], again, nondet_tol)
                 product = 0.0 if g is None else float(np.dot(g._a.reshape(-1), v.reshape(-1)))
                 if not _close(product, numerical, rtol, near):
                     whole = _analytical(outs, ins, k, np.inf)[i], _numerical(func, inputs, outs, eps)[i][k]
-                    raise GradcheckError(
-                        _fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole)
-                    )
+                    raise GradcheckError(_fast_mismatch("Jacobian mismatch", i, k, product, numerical, *whole))
             if forward_ad:
                 t = _pushed(func, inputs, x, tensor_of(v))[k]
                 product = float(np.dot(t._a.reshape(-1), u.reshape(-1)))
@@ -435,13 +423,7 @@ def _check_directions(
 
 
 def _fast_mismatch(
-    kind: str,
-    i: int,
-    k: int,
-    analytical: float,
-    numerical: float,
-    whole_analytical: Any,
-    whole_numerical: Any,
+    kind: str, i: int, k: int, analytical: float, numerical: float, whole_analytical: Any, whole_numerical: Any
 ) -> str:
     """What is said of two products that differ: they, and the Jacobians whole."""
     a, b = np.asarray(whole_analytical), np.asarray(whole_numerical)
@@ -474,9 +456,7 @@ def _pushed(func: Any, inputs: Any, x: Any, v: Any) -> list[Any]:
     try:
         args = tree_map(lambda t: forward.make_dual(t, v, level) if t is x else t, inputs)
         return [
-            o.tangent.detach()
-            if isinstance(o, forward.Dual) and o.level == level
-            else o.new_zeros(tuple(o.shape))
+            o.tangent.detach() if isinstance(o, forward.Dual) and o.level == level else o.new_zeros(tuple(o.shape))
             for o in _outputs(func(*args))
         ]
     finally:
@@ -496,9 +476,7 @@ def _check_batched_forward(func: Any, inputs: Any) -> None:
         for i in range(2):
             for a, b in zip(together, _pushed(func, inputs, x, v[i]), strict=True):
                 if not _close(a._a[i], b._a, 1e-7, 1e-8):
-                    raise GradcheckError(
-                        "gradcheck failed while testing batched forward-mode gradient computation."
-                    )
+                    raise GradcheckError("gradcheck failed while testing batched forward-mode gradient computation.")
 
 
 def _check_batched(outs: Sequence[Any], ins: Sequence[Any]) -> None:

@@ -34,9 +34,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place where the gradient of a tensor is computed. Source: torch.autograd.graph.get_gradient_edge."""
     node = live_node(tensor) if tensor.requires_grad else None
     if node is None:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        )
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     if node is True:
         return GradientEdge(accumulate_grad(tensor), 0)
     return GradientEdge(node.owner, node.nr)

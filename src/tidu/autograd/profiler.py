@@ -143,10 +143,7 @@ class EventList(list):
         rule = "  ".join("-" * w for w in widths) + "  "
         lines = [
             rule,
-            *[
-                "  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) + "  "
-                for row in [heads, *cells]
-            ],
+            *["  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) + "  " for row in [heads, *cells]],
         ]
         lines.insert(2, rule)
         lines.append(rule)
@@ -181,9 +178,7 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _shape(t: Tensor) -> Sequence[int]:
-    return (
-        t.shape if isinstance(t, Special) else raw(t).shape
-    )  # an array's, for asking a tensor is an event itself
+    return t.shape if isinstance(t, Special) else raw(t).shape  # an array's, for asking a tensor is an event itself
 
 
 class _Local(threading.local):

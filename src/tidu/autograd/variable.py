@@ -30,9 +30,7 @@ class Variable(metaclass=_VariableMeta):
     __module__ = "torch.autograd.variable"
     _execution_engine = types.SimpleNamespace(queue_callback=queue_callback)
 
-    def __new__(
-        cls, data: Any = None, requires_grad: bool | None = False, volatile: bool | None = None
-    ) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool | None = False, volatile: bool | None = None) -> Any:
         if data is None:
             data = tensor_of(_nothing())
         if not isinstance(data, Tensor):

@@ -85,9 +85,7 @@ cuda = _here(
     "cuda",
     is_built=_answer(False),
     matmul=SimpleNamespace(
-        allow_tf32=False,
-        allow_fp16_reduced_precision_reduction=True,
-        allow_bf16_reduced_precision_reduction=True,
+        allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
     ),
     **_attention_switches(),
 )

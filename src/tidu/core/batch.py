@@ -186,16 +186,13 @@ class Batched(Special):
 
         n = self.size_of_batch
         return wrap(
-            make_dual(materialize(primal, self.level, n), materialize(tangent, self.level, n), level),
-            self.level,
+            make_dual(materialize(primal, self.level, n), materialize(tangent, self.level, n), level), self.level
         )
 
     def process(self, op: Any, args: Sequence[Any]) -> Any:
         level = self.level
         if not alive(level):
-            raise RuntimeError(
-                "a tensor made under vmap was used after vmap had returned: return it from the function"
-            )
+            raise RuntimeError("a tensor made under vmap was used after vmap had returned: return it from the function")
         own = op.__dict__
         rule = own["batch_rule"] if "batch_rule" in own else _look_up(op)
         if rule is _random:
@@ -222,9 +219,7 @@ class Batched(Special):
         got = op.call(*[before if v is x else v for v in args])
         value = got.value if isinstance(got, Batched) and got.level == level else got
         if tuple(got.shape) != tuple(x.shape):
-            raise RuntimeError(
-                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}"
-            )
+            raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}")
         x.value.copy_(value)
         return x
 
@@ -299,9 +294,7 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
                 full[p] = v.value.select(0, i)
         rows.append(op.call(*full))
     if not rows:
-        raise RuntimeError(
-            "vmap over an empty dimension: there is no slice to learn the shape of the result from"
-        )
+        raise RuntimeError("vmap over an empty dimension: there is no slice to learn the shape of the result from")
     if len({_shapes(r) for r in rows}) > 1:
         raise CannotBatch(op.name)
     if isinstance(rows[0], tuple):
@@ -329,20 +322,14 @@ def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
     values = [v for v in op.tensor_args(args) if isinstance(v, Tensor)]
     if how == "same":
         # bernoulli(p, ...) of a number does not look at its tensor
-        if (
-            op.name in _BY_VALUE
-            or op.tensors[0] in ("mean", "std")
-            or op.node_name.startswith("BernoulliBackward0")
-        ):
+        if op.name in _BY_VALUE or op.tensors[0] in ("mean", "std") or op.node_name.startswith("BernoulliBackward0"):
             raise RuntimeError(
                 "Vmap does not currently support same randomness with a batched tensor input. Please file an issue "
                 "with "
                 "functorch"
             )
         return op.call(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
-    if (
-        op.name in _BY_ROW or len({v.ndim for v in values}) > 1 or any(v is True for v in args)
-    ):  # True: by features
+    if op.name in _BY_ROW or len({v.ndim for v in values}) > 1 or any(v is True for v in args):  # True: by features
         return slice_by_slice(op, args, level, n)
     got = op.call(*[materialize(v, level, n) if isinstance(v, Tensor) else v for v in args])
     return _wrap_all(op, got, level)
@@ -400,11 +387,7 @@ def _elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
             v = v.value
             if lacks:
                 v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))
-        if (
-            together is not None
-            and v.dtype is not together
-            and not (op.name == "where" and p == op.positions[0])
-        ):
+        if together is not None and v.dtype is not together and not (op.name == "where" and p == op.positions[0]):
             v = v.to(together)
         full[p] = v
     return op.call(*full)
@@ -430,9 +413,7 @@ def shift(d: int, ndim: int) -> int:
     return normalize_dim(d, ndim) + 1
 
 
-@rule(
-    "where", "masked_fill", "masked_fill.tensor", "isclose", "complex", "polar", "abs.complex", "sgn.complex"
-)
+@rule("where", "masked_fill", "masked_fill.tensor", "isclose", "complex", "polar", "abs.complex", "sgn.complex")
 def _like_elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
     return _elementwise(op, args, level)
 
@@ -543,9 +524,7 @@ def _expand(op: Any, args: Sequence[Any], level: int) -> Any:
 def _sum_to(op: Any, args: Sequence[Any], level: int) -> Any:
     x, shape = args
     lead = x.ndim - len(shape)
-    dims = tuple(range(lead)) + tuple(
-        i + lead for i, d in enumerate(shape) if d == 1 and x.shape[i + lead] != 1
-    )
+    dims = tuple(range(lead)) + tuple(i + lead for i, d in enumerate(shape) if d == 1 and x.shape[i + lead] != 1)
     v = x.value
     if dims:
         v = v.sum(tuple(d + 1 for d in dims), keepdim=True)
@@ -595,11 +574,7 @@ def _index(op: Any, args: Sequence[Any], level: int) -> Any:
     places = [i for i, k in enumerate(indices) if k is not None]
     if places != list(range(places[0], places[-1] + 1)):
         return NotImplemented  # indices apart from each other put their dimensions first
-    if any(
-        getattr(k, "dtype", None) is not None and str(k.dtype).endswith("bool")
-        for k in indices
-        if k is not None
-    ):
+    if any(getattr(k, "dtype", None) is not None and str(k.dtype).endswith("bool") for k in indices if k is not None):
         return NotImplemented
     return op.call(x.value, (None, *indices), *args[2:])
 

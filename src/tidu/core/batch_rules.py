@@ -43,11 +43,7 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     n = batch_size(op, args, level)
     full = list(args)
     spatial = (
-        next((int(c) for c in op.name if c.isdigit()), 2)
-        if "col" not in op.name
-        else 2
-        if op.name == "im2col"
-        else 1
+        next((int(c) for c in op.name if c.isdigit()), 2) if "col" not in op.name else 2 if op.name == "im2col" else 1
     )
     ndim = args[op.positions[0]].ndim
     if op.name == "native_channel_shuffle":  # of any number of dimensions
@@ -213,12 +209,7 @@ def _nll_loss(op: Any, args: Sequence[Any], level: int) -> Any:
     one = x.ndim == 2
     flat = t.reshape(-1)
     each = op.call(x.reshape((-1, x.shape[-1])), flat, weight, NONE, ignored)
-    if (
-        weight is None
-        and reduction == MEAN
-        and not isinstance(flat, Special)
-        and not (flat._a == ignored).any()
-    ):
+    if weight is None and reduction == MEAN and not isinstance(flat, Special) and not (flat._a == ignored).any():
         return each if one else each.reshape((n, -1)).mean(1)  # all count alike
     if one:
         if reduction != MEAN:
@@ -237,9 +228,7 @@ def _counts(each: Any, target: Any, weight: Any, ignored: int) -> Any:
     used = (target != ignored).to(each.dtype)
     if weight is None:
         return used
-    return used * weight.index_select(0, target.reshape(-1).clamp(0, weight.shape[0] - 1)).reshape(
-        target.shape
-    )
+    return used * weight.index_select(0, target.reshape(-1).clamp(0, weight.shape[0] - 1)).reshape(target.shape)
 
 
 # ------------------------------------------------------------------ indexing
@@ -308,9 +297,7 @@ def _roll(op: Any, args: Sequence[Any], level: int) -> Any:
         v = x.value
         return op.call(v.reshape((v.shape[0], -1)), shifts, (1,)).reshape(v.shape)
     return op.call(
-        x.value,
-        shifts,
-        tuple(shift(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,))),
+        x.value, shifts, tuple(shift(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
     )
 
 

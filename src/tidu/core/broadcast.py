@@ -32,9 +32,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
     extra = input.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(
-        i + extra for i, d in enumerate(shape) if d == 1 and input.shape[i + extra] != 1
-    )
+    axes = tuple(range(extra)) + tuple(i + extra for i, d in enumerate(shape) if d == 1 and input.shape[i + extra] != 1)
     if axes:
         low = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
         if low:
@@ -45,9 +43,7 @@ def _sum_to(input: Any, shape: tuple[int, ...]) -> Any:
     return input.reshape(shape)
 
 
-sum_to_op = shaped_op(
-    "sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1"
-)
+sum_to_op = shaped_op("sum_to_size", _sum_to, lambda g, whole, shape: expand_to(g, whole), node="SumBackward1")
 sum_to_op.op.out_arg = False
 
 

@@ -167,9 +167,7 @@ def _check_cotangents(node: Node, g: Any, edges: Sequence[Any], cots: Sequence[A
         wrong = _wrong(a)
         if wrong is None:
             continue
-        error = RuntimeError(
-            f"Function '{node.name()}' returned {_kind(a, wrong)} values in its {k}th output."
-        )
+        error = RuntimeError(f"Function '{node.name()}' returned {_kind(a, wrong)} values in its {k}th output.")
         error.add_note(f"  note: {_places(a, wrong)}; the cotangent that it was given: {_summary(g)}.")
         _show_forward(node, error)
         raise error
@@ -221,9 +219,7 @@ def check_made(name: str, given: Sequence[Any], result: Any) -> None:
             if any(np.asarray(v).dtype.kind in "fcV" and seen(v).any() for v in before):
                 continue
             error = RuntimeError(f"Function '{name}' made {kind} values in {what}its {k}th result.")
-            error.add_note(
-                f"  note: {_places(a, wrong)}; made of: {_summary(before)}; called at\n{''.join(here())}"
-            )
+            error.add_note(f"  note: {_places(a, wrong)}; made of: {_summary(before)}; called at\n{''.join(here())}")
             raise error
 
 
@@ -267,9 +263,7 @@ WATCH = _Watch()
 
 # ------------------------------------------------------------------ who wrote
 
-_writes: dict[
-    int, tuple[Any, dict[int, list[str]]]
-] = {}  # id of a version cell -> it, and where it was moved
+_writes: dict[int, tuple[Any, dict[int, list[str]]]] = {}  # id of a version cell -> it, and where it was moved
 
 
 def here() -> list[str]:
@@ -334,7 +328,5 @@ def _show_forward(node: Node, error: BaseException) -> None:
             if lines is None
             else f"Traceback of forward call that induced the previous calculation:\n{''.join(lines)}"
         )
-        warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. {told}", UserWarning, stacklevel=4
-        )
+        warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. {told}", UserWarning, stacklevel=4)
         parent = parent.metadata.get("parent_")

@@ -33,18 +33,7 @@ from .modes import state
 from .node import next_seq
 from .op import Op, check_savable, named
 from .parameters import REQUIRED, missing, names_of
-from .promote import (
-    FLOATS,
-    SAME,
-    Number,
-    Policy,
-    as_array,
-    common,
-    result_type,
-    scalar_of,
-    scalars32,
-    scalars64,
-)
+from .promote import FLOATS, SAME, Number, Policy, as_array, common, result_type, scalar_of, scalars32, scalars64
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
 ndarray = np.ndarray
@@ -206,9 +195,7 @@ class ElementwiseOp(Op):
         if self.complex_case is not None and self.for_args(args) is not self:
             return self.complex_case.general(args, out)
         if any([isinstance(x, np.generic) for x in args]) and any([isinstance(x, Tensor) for x in args]):
-            args = tuple(
-                x.item() if isinstance(x, np.generic) else x for x in args
-            )  # beside tensors plain numbers
+            args = tuple(x.item() if isinstance(x, np.generic) else x for x in args)  # beside tensors plain numbers
             if out is None:
                 return self.call(*args)
         if out.__class__ is Tensor:
@@ -224,9 +211,7 @@ class ElementwiseOp(Op):
     def check_same_out(self, args: Sequence[Any], out: Tensor) -> None:
         """Raise for an out= of another dtype."""
         given = [args[i] for i in self.positions]
-        self.refuse_recorded_out(
-            out, any([x.__class__ is Tensor and live_node(x) is not None for x in given])
-        )
+        self.refuse_recorded_out(out, any([x.__class__ is Tensor and live_node(x) is not None for x in given]))
         want = result_type(given)
         if out.dtype is not want:
             raise RuntimeError(f"Found dtype {out.dtype.legacy} but expected {want.legacy}")
@@ -277,9 +262,7 @@ class ElementwiseOp(Op):
                 if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
                 if x is REQUIRED:
-                    raise missing(
-                        self.public, [self.params[k] for k in self.positions if args[k] is REQUIRED]
-                    )
+                    raise missing(self.public, [self.params[k] for k in self.positions if args[k] is REQUIRED])
                 if self.numbers is True and len(self.params) == 2 == len(self.positions):
                     raise invalid_combination(
                         self.public, args, *(f"(Tensor input, {kind} {self.params[1]}, *, Tensor out = None)"
@@ -394,9 +377,7 @@ def unary(
     op.complex_case = None if complex_case is None else complex_case.op
     op.ufunc, constant = ufunc, partial is ONE or partial is NEG
     if constant:
-        cls = type(
-            op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1}
-        )
+        cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
     elif partial is not None:
         pull_by(cls, "pull", partial, "x, out")
     plain = policy.plain

@@ -64,12 +64,7 @@ class Run:
     )  # fmt: skip
 
     def __init__(
-        self,
-        keep: bool,
-        create_graph: bool,
-        targets: Sequence[Any] | None,
-        accumulate: bool,
-        raw: bool | None = None,
+        self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool, raw: bool | None = None
     ) -> None:
         self.keep = keep
         self.create_graph = create_graph
@@ -77,17 +72,13 @@ class Run:
         self.shown = raw is None and not create_graph and bool(state.function_modes) and bool(dispatching())
         self.raw = not (create_graph or self.shown) if raw is None else raw
         self.reached: set[Any] | None = None
-        self.grads: dict[
-            Any, Any
-        ] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
+        self.grads: dict[Any, Any] = {}  # edge or node -> cotangent so far (a list for nodes with several outputs)
         self.owned: set[Any] = set()  # edges whose sum the engine allocated
         self.pending: dict[Any, int] = {}  # leaf -> how many cotangents are still to come
         self.targets = None if targets is None else {_key(e) for e in targets if e is not None}
         self.captured: dict[Any, Any] = {}
         self.accumulate = accumulate
-        self.ways: dict[Node, Sequence[Any]] | None = (
-            None  # node on a way to a target -> its edges that lead there
-        )
+        self.ways: dict[Node, Sequence[Any]] | None = None  # node on a way to a target -> its edges that lead there
         self.watched: set[Node] = set()  # nodes with an output that is a target
 
     # ---------------------------------------------------------------- the pass
@@ -97,9 +88,7 @@ class Run:
         edge = g = None
         order = self.collect([edge for edge, _ in roots])
         self.order = order
-        if (
-            self.targets is not None and self.pending.keys() != self.targets
-        ):  # else every way leads to a target
+        if self.targets is not None and self.pending.keys() != self.targets:  # else every way leads to a target
             self.restrict(order, self.targets)
         for edge, g in roots:
             self.add(edge, g)
@@ -235,9 +224,7 @@ class Run:
             if e is not None and e.EDGE == LEAF:
                 self.leaf_seen(e)
 
-    def unwanted(
-        self, edges: Sequence[Any], wanted: Sequence[Any], ready: list[Any] | None
-    ) -> list[Any] | None:
+    def unwanted(self, edges: Sequence[Any], wanted: Sequence[Any], ready: list[Any] | None) -> list[Any] | None:
         for e, w in zip(edges, wanted, strict=True):
             if e is not None and w is None and e.EDGE == LEAF:
                 self.pending[e] -= 1
@@ -404,12 +391,7 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
     if alone and c.base is not None:  # a view of memory that nobody else sees
         alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
         alone = alone and c.base.base is None
-    if (
-        not alone
-        or c.dtype is not a.dtype
-        or (c.strides != a.strides and state.grad_layout)
-        or not c.flags.writeable
-    ):
+    if not alone or c.dtype is not a.dtype or (c.strides != a.strides and state.grad_layout) or not c.flags.writeable:
         c = _copy_like(c, a)
     t = new(Tensor)
     t._a = c

@@ -75,9 +75,7 @@ def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> Run
     a = np.asarray(saved) if tensor is None else tensor._a
     maker = node if tensor is None else _maker(tensor)
     origin = ""
-    if tensor is None and node.__dict__.get(
-        "in_view_"
-    ):  # what was written into a view is now taken out of its base
+    if tensor is None and node.__dict__.get("in_view_"):  # what was written into a view is now taken out of its base
         origin = ", which is output 0 of AsStrided,"
     elif maker is not None and maker is not True and maker is not NOWHERE:
         origin = f", which is output {maker.nr} of {made_by(maker.owner)},"

@@ -40,9 +40,7 @@ class RemovableHandle:
     def __getstate__(self) -> Any:
         hooks = self.hooks_dict_ref()
         return (
-            (hooks, self.id, tuple(ref() for ref in self.extra_dict_ref))
-            if self.extra_dict_ref
-            else (hooks, self.id)
+            (hooks, self.id, tuple(ref() for ref in self.extra_dict_ref)) if self.extra_dict_ref else (hooks, self.id)
         )
 
     def __setstate__(self, state: Any) -> None:

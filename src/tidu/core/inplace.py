@@ -141,9 +141,7 @@ def _recorded(op: Op, x: Tensor, other: Any, a: np.ndarray[Any, Any], b: np.ndar
         return False
     y = op.call(x, other)
     n = y._node
-    if (
-        n is None or n.edges.__class__ is not tuple or getattr(n, "out", n) is not None
-    ):  # complex nodes have no out
+    if n is None or n.edges.__class__ is not tuple or getattr(n, "out", n) is not None:  # complex nodes have no out
         return False
     if n.x is not None:
         n.x = shadow(x, copy=True)
@@ -175,8 +173,7 @@ def spread(kernel: Callable[..., Any], a: np.ndarray[Any, Any], *others: np.ndar
     """kernel(a, *others, a), which writes into its last argument; over blocks and threads where `a` is large and no
     other array overlaps with it."""
     if a.size > BIG and all(
-        v.shape == a.shape and v.flags.c_contiguous and (v is a or not np.may_share_memory(v, a))
-        for v in others
+        v.shape == a.shape and v.flags.c_contiguous and (v is a or not np.may_share_memory(v, a)) for v in others
     ):
         row = a.reshape(-1)
         blocked(kernel, [row, *[v.reshape(-1) for v in others]], row)
@@ -239,9 +236,7 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     x._v[0] += 1
     at = op.positions[0]
     node = op.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
-    if any(
-        [v is x for i, v in enumerate(op.tensor_args(args)) if i]
-    ):  # kept as another argument: it was written
+    if any([v is x for i, v in enumerate(op.tensor_args(args)) if i]):  # kept as another argument: it was written
         saved: Any = node.saved
         node.versions = [(k, c, v - 1 if saved[k] is x else v, out) for k, c, v, out in node.versions]
     if state.record is not True:
@@ -262,8 +257,7 @@ def _wants(v: Tensor, x: Tensor) -> bool:
 def reads_input(op: Op, args: Sequence[Any], x: Tensor) -> bool:
     """Whether the node will keep the input that is about to be overwritten."""
     wanted = tuple(
-        isinstance(args[i], Tensor) and args[i]._node is not None if i not in op.lists else True
-        for i in op.graded
+        isinstance(args[i], Tensor) and args[i]._node is not None if i not in op.lists else True for i in op.graded
     )
     return any(how == "input" and args[i] is x for _, how, i in op.plan(wanted))
 
@@ -329,9 +323,7 @@ def check_view(x: Tensor) -> None:
     live_node(x)
     if base._node is True or (base._node is None and x._node is not None):  # or of a view that was made one
         raise explain(
-            RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place operation."
-            ),
+            RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "the tensor shares memory with a leaf, whose value gradients are taken with respect to. Write under "
             "torch.no_grad(), or to a clone() of the leaf.",
         )
@@ -343,15 +335,11 @@ def check_result(result: Any, a: np.ndarray[Any, Any], op: Op) -> None:
     """The result must have the tensor's shape, and a dtype that converts to its."""
     shape = result.shape
     if shape != a.shape:
-        raise RuntimeError(
-            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}")
     if result.dtype is not a.dtype:
         have, want = dtypes.from_numpy(result.dtype), dtypes.from_numpy(a.dtype)
         if not dtypes.can_cast(have, want):
-            raise RuntimeError(
-                f"result type {have.legacy} can't be cast to the desired output type {want.legacy}"
-            )
+            raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
 
 
 def check_common(op: Op, args: Sequence[Any], a: np.ndarray[Any, Any]) -> None:
@@ -359,19 +347,13 @@ def check_common(op: Op, args: Sequence[Any], a: np.ndarray[Any, Any]) -> None:
     given = [v for v in op.tensor_args(args) if v is not None]
     shape = np.broadcast_shapes(*[tuple(v.shape) for v in given if isinstance(v, Tensor)])
     if shape != a.shape:
-        raise RuntimeError(
-            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}")
     have, want = result_type(given), dtypes.from_numpy(a.dtype)
     if op.name not in _BOOLEAN and not dtypes.can_cast(have, want):
-        raise RuntimeError(
-            f"result type {have.legacy} can't be cast to the desired output type {want.legacy}"
-        )
+        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
 
 
-_BOOLEAN = frozenset(
-    "eq ne lt le gt ge logical_and logical_or logical_xor".split()
-)  # results that any dtype can hold
+_BOOLEAN = frozenset("eq ne lt le gt ge logical_and logical_or logical_xor".split())  # results that any dtype can hold
 
 
 def detach_history(x: Tensor) -> None:
@@ -476,9 +458,7 @@ class CopySlices(Node):
             offset *= 2
         if raw:
             window(a, size, stride, 0)[...] = g
-            return self.fn.apply(
-                window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw
-            )
+            return self.fn.apply(window(a, v_size, v_stride, v_offset - offset, self.view_dtype).copy(), edges, raw)
         a.as_strided(size, stride).copy_(g)
         if self.view_dtype.itemsize != self.base_dtype.itemsize:
             a = REGISTRY["view_as_real"].call(a).reshape(-1)
@@ -555,9 +535,7 @@ def check_out(op: Op, result: Any, out: Any, wants: bool) -> None:
     refuse_recorded_out(op, out, wants)
     have, want = dtypes.from_numpy(result.dtype), out.dtype
     if not dtypes.can_cast(have, want):
-        raise RuntimeError(
-            f"result type {have.legacy} can't be cast to the desired output type {want.legacy}"
-        )
+        raise RuntimeError(f"result type {have.legacy} can't be cast to the desired output type {want.legacy}")
     if result.shape == out._a.shape:
         check_inplace(out, False)
 

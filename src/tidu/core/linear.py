@@ -100,9 +100,7 @@ def bilinear(
         return op.call
     rules = {"left": left, "right": right, "right_columns": right_columns or right}
     cls: Any = type(
-        op.node_name,
-        (ProductNode,),
-        {"__slots__": (), "op": op, **{k: staticmethod(r) for k, r in rules.items()}},
+        op.node_name, (ProductNode,), {"__slots__": (), "op": op, **{k: staticmethod(r) for k, r in rules.items()}}
     )
     general = op.call
 

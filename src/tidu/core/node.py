@@ -39,9 +39,7 @@ class Hooks:
         self.tensor_pre: OrderedDict[int, Any] = OrderedDict()  # id -> (output number, hook)
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
-        self.captures: dict[
-            int, Any
-        ] = {}  # output number -> weak reference to the tensor that retains its grad
+        self.captures: dict[int, Any] = {}  # output number -> weak reference to the tensor that retains its grad
 
 
 class OutputEdge:
@@ -104,9 +102,7 @@ class Node:
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that made the inputs, each with the number of its output."""
         shown = tuple(function_of(e) for e in self.edges)
-        self.__dict__["shown_"] = [
-            n for n, _ in shown if isinstance(n, AccumulateGrad)
-        ]  # and the hooks on them
+        self.__dict__["shown_"] = [n for n, _ in shown if isinstance(n, AccumulateGrad)]  # and the hooks on them
         return shown
 
     @property

@@ -94,9 +94,7 @@ class Op:
         self._vjp, self._jvp = vjp, jvp
         self._plans: dict[Any, tuple[tuple[Any, ...], ...]] = {}
         # Those that have an edge: tensors without a rule, such as indices and masks, have none.
-        self.graded = tuple(
-            p for p in self.positions if not isinstance(vjp, dict) or not vjp or self.params[p] in vjp
-        )
+        self.graded = tuple(p for p in self.positions if not isinstance(vjp, dict) or not vjp or self.params[p] in vjp)
         self.differentiable = callable(vjp) or (bool(vjp) and any(f is not None for f in vjp.values()))  # type: ignore[union-attr]
         self.call = self._make_call()
         if register:
@@ -121,9 +119,7 @@ class Op:
         vjp = self.vjp
         if callable(vjp):
             return sources, self._reader(vjp, sources), {}
-        rules = {
-            self.params.index(k): self._reader(f, sources) for k, f in (vjp or {}).items() if f is not None
-        }
+        rules = {self.params.index(k): self._reader(f, sources) for k, f in (vjp or {}).items() if f is not None}
         return sources, None, rules
 
     @functools.cached_property
@@ -167,9 +163,7 @@ class Op:
         base = p.removesuffix("_shape").removesuffix("_dtype").removesuffix("_geometry")
         if p in self.params or base in self.params or p == "out" or (p[:3] == "out" and p[3:].isdigit()):
             return
-        raise TypeError(
-            f"a rule of {self.name} reads {p!r}, which is not an argument of its forward {self.params}"
-        )
+        raise TypeError(f"a rule of {self.name} reads {p!r}, which is not an argument of its forward {self.params}")
 
     @functools.cached_property
     def node(self) -> type[OpNode]:
@@ -203,9 +197,7 @@ class Op:
         if not kw and self.least <= len(args) <= self.positional:
             return args + self.defaults[len(args) :]
         if len(args) > self.positional:
-            raise TypeError(
-                f"{self.name}() takes {self.positional} positional arguments but {len(args)} were given"
-            )
+            raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {len(args)} were given")
         full = list(args)
         for name, default in zip(self.params[len(args) :], self.defaults[len(args) :], strict=True):
             if name in kw:
@@ -216,11 +208,7 @@ class Op:
                 given = {*self.params[: len(args)], *kw}
                 raise missing(
                     self.name,
-                    [
-                        p
-                        for p, d in zip(self.params, self.defaults, strict=True)
-                        if d is REQUIRED and p not in given
-                    ],
+                    [p for p, d in zip(self.params, self.defaults, strict=True) if d is REQUIRED and p not in given],
                 )
             else:
                 full.append(default)
@@ -291,9 +279,7 @@ class Op:
         if top is not None:
             result = top.process(self, args)
             return result if out is None else self.write_out_values(result, out)
-        if not any(isinstance(x, Tensor) for x in flat) and any(
-            isinstance(x, (ndarray, np.generic)) for x in flat
-        ):
+        if not any(isinstance(x, Tensor) for x in flat) and any(isinstance(x, (ndarray, np.generic)) for x in flat):
             return self.forward(*self.arrays(args))  # a rule running for numbers
         args = self.tensors_of(args)  # type: ignore[assignment]
         wants = any([isinstance(x, Tensor) and live_node(x) is not None for x in self.tensor_args(args)])
@@ -418,7 +404,8 @@ class Op:
             wanted.append(e is not None)
         node.edges = tuple(edges)
         node.dtypes = tuple(node_dtypes)
-        node.saved = saved = [None] * len(self.sources)
+        saved: list[Any] = [None] * len(self.sources)
+        node.saved = saved
         node.versions = versions = []
         for k, how, i in self.plan(tuple(wanted)):
             if how == "arg":
@@ -427,18 +414,14 @@ class Op:
                 x = saved[k] = args[i]
                 if isinstance(x, Tensor):
                     cell = x._v
-                    versions.append(
-                        (k, cell if cell.__class__ is list else check_savable(x)._v, cell[0], None)
-                    )
+                    versions.append((k, cell if cell.__class__ is list else check_savable(x)._v, cell[0], None))
             elif how == "out":
                 x = outs[i]
                 saved[k] = x._a
                 versions.append((k, x._v, x._v[0], i))
             elif how == "list":
                 saved[k] = list(args[i])
-                versions += [
-                    (k, check_savable(x)._v, x._v[0], None) for x in args[i] if isinstance(x, Tensor)
-                ]
+                versions += [(k, check_savable(x)._v, x._v[0], None) for x in args[i] if isinstance(x, Tensor)]
             elif i in self.lists:
                 saved[k] = [getattr(x._a, how) for x in args[i]]
             elif args[i] is not None:
@@ -453,9 +436,7 @@ class Op:
         for i in self.graded:
             width = len(edges) - (len(self.graded) - 1) if i in self.lists else 1
             if self.params[i] in self.sources:
-                got[self.sources.index(self.params[i])] = (
-                    edges[at : at + width] if i in self.lists else edges[at]
-                )
+                got[self.sources.index(self.params[i])] = edges[at : at + width] if i in self.lists else edges[at]
             at += width
         return got
 
@@ -592,9 +573,7 @@ class OpNode(Node):
             x = self.saved[k]  # type: ignore[index]
             if x.__class__ is Packed or (type(x) is list and x and x[0].__class__ is Packed):
                 continue
-            yield from (
-                (v._a for v in x if v is not None) if type(x) is list else ((x._a if output is None else x),)
-            )
+            yield from ((v._a for v in x if v is not None) if type(x) is list else ((x._a if output is None else x),))
 
 
 def _flat(args: Sequence[Any], positions: Sequence[int], lists: frozenset[int]) -> Iterator[Any]:

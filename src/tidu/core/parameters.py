@@ -24,11 +24,7 @@ def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
         if given is not None:
             return given
         code = fn.__code__
-        if (
-            not code.co_flags & _STARRED
-            and "__signature__" not in fn.__dict__
-            and "__wrapped__" not in fn.__dict__
-        ):
+        if not code.co_flags & _STARRED and "__signature__" not in fn.__dict__ and "__wrapped__" not in fn.__dict__:
             return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return tuple(inspect.signature(fn).parameters)
 

@@ -130,9 +130,7 @@ scalars32: dict[float, np.ndarray[Any, Any]] = {}
 scalars64: dict[float, np.ndarray[Any, Any]] = {}
 
 
-_zeros = {
-    (t is np.float32, sign < 0): np.array(sign * 0.0, t) for t in (np.float32, np.float64) for sign in (1, -1)
-}
+_zeros = {(t is np.float32, sign < 0): np.array(sign * 0.0, t) for t in (np.float32, np.float64) for sign in (1, -1)}
 for _zero in _zeros.values():
     _zero.flags.writeable = False
 

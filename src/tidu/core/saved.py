@@ -21,9 +21,7 @@ def shown_name(op: Any, source: str) -> str:
     if source == "out":
         return "result"
     if op.name.partition(".")[0] in ("pow", "rpow", "square") and source in _POWERS:
-        return (
-            "self" if source == "base" else "exponent" if source == "other" or "base" in op.params else "self"
-        )
+        return "self" if source == "base" else "exponent" if source == "other" or "base" in op.params else "self"
     if source[:3] == "out" and source[3:].isdigit():
         return op.result.fields[int(source[3:])] if hasattr(op.result, "fields") else "result" + source[3:]
     base, _, what = source.rpartition("_")
@@ -159,12 +157,8 @@ class SavedTensor:
         edge = t if t._node is True else t._node
         if hasattr(node, "saved"):
             output = next((o for k, _, _, o in node.versions if k == self.k), None)
-            hooked[self.k] = node.saved[self.k] = Packed(
-                t, edge if output is None else (output,), (pack, unpack)
-            )
-            node.versions = [
-                (k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions
-            ]
+            hooked[self.k] = node.saved[self.k] = Packed(t, edge if output is None else (output,), (pack, unpack))
+            node.versions = [(k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions]
         else:
             packed = hooked[self.k] = Packed(t, edge, (pack, unpack))
             _run_unpacked(node, self.source, packed)
@@ -198,9 +192,7 @@ def _run_unpacked(node: Any, source: str, packed: Packed) -> None:
     """Let a node of a hot path, which keeps its values in slots, fill one just before it runs."""
     slot = "out" if source == "out" else "x" if source == node.op.params[0] else "y"
     apply = node.apply
-    setattr(
-        node, slot, tensor_of(np.empty(0)) if slot != "out" else np.empty(0)
-    )  # the value is the hook's now
+    setattr(node, slot, tensor_of(np.empty(0)) if slot != "out" else np.empty(0))  # the value is the hook's now
 
     def unpacked(g: Any, edges: Any, raw: bool) -> Any:
         t = packed.value(raw)

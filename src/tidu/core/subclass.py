@@ -254,12 +254,7 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
 
 
 def call_overridden(
-    func: Callable[..., Any],
-    relevant: Iterable[Any],
-    args: Any,
-    kwargs: Any,
-    plain: bool = False,
-    python: str = "",
+    func: Callable[..., Any], relevant: Iterable[Any], args: Any, kwargs: Any, plain: bool = False, python: str = ""
 ) -> Any:
     """Call `func` by the modes and classes that override it; TypeError if none of them will. With `plain` tensors that
     override nothing are among the types too; `python` is the name of a function that PyTorch has in Python, whose error

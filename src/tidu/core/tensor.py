@@ -293,9 +293,7 @@ def set_requires_grad(t: Tensor, on: bool, method: bool = False) -> None:
             f"only Tensors of floating point {'' if method else 'and complex '}dtype can require gradients"
         )
     if on and type(t._v) is Inference and not state.inference:
-        raise RuntimeError(
-            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-        )
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     t._node = True if on else None
 
 

@@ -133,9 +133,7 @@ def _declare(
     params = list(names_of(forward))
     rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
     op = LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
-    return op, type(
-        op.node_name, (ShapedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)}
-    )
+    return op, type(op.node_name, (ShapedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
 
 
 def _finish(op: LinearOp, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,13 +18,7 @@ import numpy as np
 from .modes import state
 from .tensor import NOWHERE, Tensor
 
-DEFAULT, MULTI_OUTPUT, NO_GRAD, INFERENCE, IN_FUNCTION = (
-    "default",
-    "multi",
-    "no_grad",
-    "inference",
-    "function",
-)
+DEFAULT, MULTI_OUTPUT, NO_GRAD, INFERENCE, IN_FUNCTION = ("default", "multi", "no_grad", "inference", "function")
 
 
 def attach_view(t: Tensor, x: Tensor, multi: bool = False) -> None:
@@ -192,11 +186,7 @@ def geometry(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> tuple[tu
 
 
 def window(
-    storage: np.ndarray[Any, Any],
-    size: tuple[int, ...],
-    stride: tuple[int, ...],
-    offset: int,
-    dtype: Any = None,
+    storage: np.ndarray[Any, Any], size: tuple[int, ...], stride: tuple[int, ...], offset: int, dtype: Any = None
 ) -> np.ndarray[Any, Any]:
     """The strided window of the memory that `storage` owns, perhaps as another dtype; RuntimeError when it reaches
     outside."""

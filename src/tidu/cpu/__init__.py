@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "current_device",
-    "current_stream",
-    "device_count",
-    "is_available",
-    "set_device",
-    "stream",
-    "synchronize",
-]
+__all__ = ["current_device", "current_stream", "device_count", "is_available", "set_device", "stream", "synchronize"]
 
 
 def is_available() -> bool:

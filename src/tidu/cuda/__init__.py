@@ -109,9 +109,7 @@ class _tensortype(type):
         return False
 
     def __call__(cls, *args: Any, **kw: Any) -> Any:
-        raise TypeError(
-            f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled."
-        )
+        raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
 
 
 for _d in "BFloat16 Bool Byte Char Double Float Half Int Long Short".split():

@@ -72,9 +72,7 @@ def is_initialized() -> bool:
 def _of(given: Any = None) -> ProcessGroup:
     found = given if isinstance(given, ProcessGroup) else group.WORLD
     if found is None:
-        raise ValueError(
-            "Default process group has not been initialized, please make sure to call init_process_group."
-        )
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     return found
 
 
@@ -152,12 +150,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
 
 
 def reduce(
-    tensor: Any,
-    dst: Any = None,
-    op: Any = ReduceOp.SUM,
-    group: Any = None,
-    async_op: bool = False,
-    **how: Any,
+    tensor: Any, dst: Any = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
     """Leave `tensor` as it is. Source: torch.distributed.reduce."""
     return _done(group, async_op)
@@ -173,32 +166,20 @@ def all_gather(tensor_list: list[Any], tensor: Any, group: Any = None, async_op:
     return _into(tensor_list[0], tensor, group, async_op)
 
 
-def all_gather_into_tensor(
-    output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
-) -> Any:
+def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Any:
     """Copy. Source: torch.distributed.all_gather_into_tensor."""
     return _into(output_tensor, input_tensor.reshape(output_tensor.shape), group, async_op)
 
 
 def gather(
-    tensor: Any,
-    gather_list: Any = None,
-    dst: Any = None,
-    group: Any = None,
-    async_op: bool = False,
-    **how: Any,
+    tensor: Any, gather_list: Any = None, dst: Any = None, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
     """Copy `tensor` into the one tensor of the list. Source: torch.distributed.gather."""
     return _into(gather_list[0], tensor, group, async_op)
 
 
 def scatter(
-    tensor: Any,
-    scatter_list: Any = None,
-    src: Any = None,
-    group: Any = None,
-    async_op: bool = False,
-    **how: Any,
+    tensor: Any, scatter_list: Any = None, src: Any = None, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
     """Copy the one tensor of the list into `tensor`. Source: torch.distributed.scatter."""
     return _into(tensor, scatter_list[0], group, async_op)
@@ -251,10 +232,5 @@ def _nn_reduce(tensor: Any, dst: int, op: Any = None, group: Any = None) -> Any:
 
 
 nn = submodule(
-    globals(),
-    "nn",
-    all_gather=_nn_all_gather,
-    all_reduce=_nn_all_reduce,
-    broadcast=_nn_broadcast,
-    reduce=_nn_reduce,
+    globals(), "nn", all_gather=_nn_all_gather, all_reduce=_nn_all_reduce, broadcast=_nn_broadcast, reduce=_nn_reduce
 )

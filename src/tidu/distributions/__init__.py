@@ -30,26 +30,9 @@ from . import (
 )
 from .combined import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
-from .continuous import (
-    Cauchy,
-    Chi2,
-    Exponential,
-    FisherSnedecor,
-    Gamma,
-    Laplace,
-    Normal,
-    StudentT,
-    Uniform,
-)
+from .continuous import Cauchy, Chi2, Exponential, FisherSnedecor, Gamma, Laplace, Normal, StudentT, Uniform
 from .counts import Binomial, Multinomial, NegativeBinomial
-from .discrete import (
-    Bernoulli,
-    Categorical,
-    Geometric,
-    OneHotCategorical,
-    OneHotCategoricalStraightThrough,
-    Poisson,
-)
+from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, OneHotCategoricalStraightThrough, Poisson
 from .distribution import Distribution, ExponentialFamily
 from .kl import kl_divergence, register_kl
 from .matrices import LKJCholesky, Wishart

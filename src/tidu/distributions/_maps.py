@@ -69,9 +69,7 @@ class PowerTransform(Transform):
         (self.exponent,) = broadcast_all(exponent)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return (
-            self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
-        )
+        return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
 
     @property
     def sign(self) -> Any:
@@ -185,19 +183,11 @@ class AffineTransform(Transform):
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
-        return (
-            constraints.real
-            if self._event_dim == 0
-            else constraints.independent(constraints.real, self._event_dim)
-        )
+        return constraints.real if self._event_dim == 0 else constraints.independent(constraints.real, self._event_dim)
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self) -> Any:
-        return (
-            constraints.real
-            if self._event_dim == 0
-            else constraints.independent(constraints.real, self._event_dim)
-        )
+        return constraints.real if self._event_dim == 0 else constraints.independent(constraints.real, self._event_dim)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
@@ -350,10 +340,7 @@ class CorrCholeskyTransform(_Plain):
 
     def _inverse(self, y: Any) -> Any:
         left = (1 - (y * y).cumsum(-1)).clamp(min=dtypes.finfo(y.dtype).tiny)
-        t = (
-            tril_matrix_to_vec(y, diag=-1)
-            / tril_matrix_to_vec(_padded(left[..., :-1], 1, 0, 1), diag=-1).sqrt()
-        )
+        t = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(_padded(left[..., :-1], 1, 0, 1), diag=-1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -393,9 +380,7 @@ class _Several(Transform):
 class CatTransform(_Several):
     """Maps on parts of these lengths along a dimension."""
 
-    def __init__(
-        self, tseq: Sequence[Transform], dim: int = 0, lengths: Any = None, cache_size: int = 0
-    ) -> None:
+    def __init__(self, tseq: Sequence[Transform], dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
@@ -456,9 +441,7 @@ class StackTransform(_Several):
         self.dim = dim
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return (
-            self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
-        )
+        return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
 
     def _parts(self, x: Any) -> list[Any]:
         return [x.select(self.dim, i) for i in range(x.size(self.dim))]

@@ -265,9 +265,7 @@ class IndependentTransform(Transform):
     """A map whose last batch dimensions count as one value. Source:
     torch.distributions.transforms.IndependentTransform."""
 
-    def __init__(
-        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
-    ) -> None:
+    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -275,9 +273,7 @@ class IndependentTransform(Transform):
     def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
-        return IndependentTransform(
-            self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size
-        )
+        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size)
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:

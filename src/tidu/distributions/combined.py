@@ -124,9 +124,7 @@ class TransformedDistribution(Distribution):
         if more > 0:
             base_distribution = Independent(base_distribution, more)
         self.base_dist = base_distribution
-        event_dim = max(
-            whole.codomain.event_dim, len(event) + whole.codomain.event_dim - whole.domain.event_dim
-        )
+        event_dim = max(whole.codomain.event_dim, len(event) + whole.codomain.event_dim - whole.domain.event_dim)
         cut = len(shape) - event_dim
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
@@ -207,18 +205,11 @@ class MixtureSameFamily(Distribution):
     def __init__(
         self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
     ) -> None:
-        self._mixture_distribution, self._component_distribution = (
-            mixture_distribution,
-            component_distribution,
-        )
+        self._mixture_distribution, self._component_distribution = (mixture_distribution, component_distribution)
         if not isinstance(mixture_distribution, Categorical):
-            raise ValueError(
-                " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
-            )
+            raise ValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
         if not isinstance(component_distribution, Distribution):
-            raise ValueError(
-                "The Component distribution needs to be an instance of torch.distributions.Distribution"
-            )
+            raise ValueError("The Component distribution needs to be an instance of torch.distributions.Distribution")
         ours, theirs = mixture_distribution.batch_shape, component_distribution.batch_shape
         for a, b in zip(reversed(ours), reversed(theirs[:-1]), strict=False):
             if a != 1 and b != 1 and a != b:

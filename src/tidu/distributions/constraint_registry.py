@@ -25,9 +25,7 @@ class ConstraintRegistry:
         if isinstance(constraint, constraints.Constraint):
             constraint = type(constraint)
         if not isinstance(constraint, type) or not issubclass(constraint, constraints.Constraint):
-            raise TypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
-            )
+            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
         self._registry[constraint] = factory
         return factory
 
@@ -67,16 +65,12 @@ def _to_independent(c: Any, registry: Any) -> Any:
 
 @_both(constraints.greater_than, constraints.greater_than_eq)
 def _to_above(c: Any, registry: Any) -> Any:
-    return transforms.ComposeTransform(
-        [transforms.ExpTransform(), transforms.AffineTransform(c.lower_bound, 1)]
-    )
+    return transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.lower_bound, 1)])
 
 
 @_both(constraints.less_than)
 def _to_below(c: Any, registry: Any) -> Any:
-    return transforms.ComposeTransform(
-        [transforms.ExpTransform(), transforms.AffineTransform(c.upper_bound, -1)]
-    )
+    return transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.upper_bound, -1)])
 
 
 @_both(constraints.interval, constraints.half_open_interval)
@@ -84,9 +78,7 @@ def _to_interval(c: Any, registry: Any) -> Any:
     low, high = c.lower_bound, c.upper_bound
     if isinstance(low, Number) and isinstance(high, Number) and (low, high) == (0, 1):
         return transforms.SigmoidTransform()
-    return transforms.ComposeTransform(
-        [transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)]
-    )
+    return transforms.ComposeTransform([transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)])
 
 
 @_both(constraints.corr_cholesky)

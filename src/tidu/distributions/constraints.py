@@ -69,9 +69,7 @@ def is_dependent(constraint: Any) -> bool:
 class _DependentProperty(property, _Dependent):
     """A property of distributions that is a constraint; of the class itself it stands for a dependent one."""
 
-    def __init__(
-        self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
-    ) -> None:
+    def __init__(self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         property.__init__(self, fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
@@ -97,9 +95,7 @@ class _IndependentConstraint(Constraint):
         ok = self.base_constraint.check(value)
         n = self.reinterpreted_batch_ndims
         if ok.dim() < n:
-            raise ValueError(
-                f"Expected value.dim() >= {self.base_constraint.event_dim + n} but got {value.dim()}"
-            )
+            raise ValueError(f"Expected value.dim() >= {self.base_constraint.event_dim + n} but got {value.dim()}")
         return ok if n == 0 else ok.reshape(*ok.shape[: ok.dim() - n], -1).all(-1)
 
     def __repr__(self) -> str:

@@ -16,17 +16,7 @@ from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import _standard_normal, broadcast_all
 
-__all__ = [
-    "Cauchy",
-    "Chi2",
-    "Exponential",
-    "FisherSnedecor",
-    "Gamma",
-    "Laplace",
-    "Normal",
-    "StudentT",
-    "Uniform",
-]
+__all__ = ["Cauchy", "Chi2", "Exponential", "FisherSnedecor", "Gamma", "Laplace", "Normal", "StudentT", "Uniform"]
 
 
 def batch_of(first: Any, *given: Any) -> Any:
@@ -77,11 +67,7 @@ class Normal(ExponentialFamily):
 
     def log_prob(self, value: Any) -> Any:
         self._checked(value)
-        return (
-            -((value - self.loc) ** 2) / (2 * self.scale**2)
-            - self.scale.log()
-            - math.log(math.sqrt(2 * math.pi))
-        )
+        return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Any) -> Any:
         self._checked(value)
@@ -226,9 +212,7 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (
-            self.high - self.low
-        )
+        return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
         self._checked(value)

@@ -35,9 +35,7 @@ class Distribution:
             raise ValueError
         Distribution._validate_args = value
 
-    def __init__(
-        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
         self._batch_shape, self._event_shape = as_size(batch_shape), as_size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -151,9 +149,7 @@ class Distribution:
 
     def sample_n(self, n: int) -> Any:
         """The old way to write sample((n,))."""
-        warnings.warn(
-            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
         return self.sample((n,))
 
     def log_prob(self, value: Any) -> Any:
@@ -187,16 +183,10 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         shape, n = value.shape, len(self._event_shape)
         if Size(shape[len(shape) - n :]) != self._event_shape:
-            raise ValueError(
-                f"The right-most size of value must match event_shape: {shape} vs {self._event_shape}."
-            )
+            raise ValueError(f"The right-most size of value must match event_shape: {shape} vs {self._event_shape}.")
         expected = Size((*self._batch_shape, *self._event_shape))
-        if any(
-            i != 1 and j != 1 and i != j for i, j in zip(reversed(shape), reversed(expected), strict=False)
-        ):
-            raise ValueError(
-                f"Value is not broadcastable with batch_shape+event_shape: {shape} vs {expected}."
-            )
+        if any(i != 1 and j != 1 and i != j for i, j in zip(reversed(shape), reversed(expected), strict=False)):
+            raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {shape} vs {expected}.")
         try:
             support = self.support
         except NotImplementedError:

@@ -14,14 +14,7 @@ from .continuous import Cauchy, Exponential, Gamma, Laplace, Normal, Uniform
 from .counts import Binomial
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution, ExponentialFamily
-from .multivariate import (
-    Beta,
-    Dirichlet,
-    LowRankMultivariateNormal,
-    MultivariateNormal,
-    log_diagonal,
-    mahalanobis,
-)
+from .multivariate import Beta, Dirichlet, LowRankMultivariateNormal, MultivariateNormal, log_diagonal, mahalanobis
 from .relaxed import ContinuousBernoulli
 from .transformed import EULER, Gumbel, HalfNormal, Pareto
 from .utils import _sum_rightmost
@@ -132,9 +125,7 @@ def _beta(p: Any, q: Any) -> Any:
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
-        raise NotImplementedError(
-            "KL between Binomials where q.total_count > p.total_count is not implemented"
-        )
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return (p.total_count * each).masked_fill(p.total_count > q.total_count, math.inf)
 

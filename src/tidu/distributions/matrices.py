@@ -50,21 +50,13 @@ class Wishart(ExponentialFamily):
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        forms = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
+        forms = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
         given = [k for k, v in forms.items() if v is not None]
         if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
+            raise AssertionError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         name, matrix = given[0], forms[given[0]]
         if matrix.dim() < 2:
-            raise ValueError(
-                "scale_tril must be at least two-dimensional, with optional leading batch dimensions"
-            )
+            raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         if isinstance(df, Number):
             batch, self.df = Size(matrix.shape[:-2]), tensor(df, dtype=matrix.dtype)
         else:
@@ -190,9 +182,7 @@ class Wishart(ExponentialFamily):
     def entropy(self) -> Any:
         nu, p = self.df, self._event_shape[-1]
         digammas = ((nu / 2).unsqueeze(-1) - _steps(p, nu) / 2).digamma().sum(-1)
-        return (
-            (p + 1) * self._half_log_det() + (nu / 2).mvlgamma(p) - (nu - p - 1) / 2 * digammas + nu * p / 2
-        )
+        return (p + 1) * self._half_log_det() + (nu / 2).mvlgamma(p) - (nu - p - 1) / 2 * digammas + nu * p / 2
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

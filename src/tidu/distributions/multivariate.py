@@ -133,12 +133,8 @@ class Beta(ExponentialFamily):
             pair: Any = tensor([float(concentration1), float(concentration0)])
         else:
             like: Any = concentration1 if isinstance(concentration1, Tensor) else concentration0
-            a: Any = (
-                concentration1 if isinstance(concentration1, Tensor) else like.new_full((), concentration1)
-            )
-            b: Any = (
-                concentration0 if isinstance(concentration0, Tensor) else like.new_full((), concentration0)
-            )
+            a: Any = concentration1 if isinstance(concentration1, Tensor) else like.new_full((), concentration1)
+            b: Any = concentration0 if isinstance(concentration0, Tensor) else like.new_full((), concentration0)
             shape = broadcast_shapes(a.shape, b.shape)
             pair = stack([a.expand(shape), b.expand(shape)], -1)
         self._dirichlet = Dirichlet(pair, validate_args=validate_args)
@@ -215,16 +211,10 @@ class MultivariateNormal(Distribution):
     ) -> None:  # fmt: skip
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        forms = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
+        forms = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
         given = [k for k, v in forms.items() if v is not None]
         if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         name, matrix = given[0], forms[given[0]]
         if matrix.dim() < 2:
             raise ValueError(
@@ -318,9 +308,7 @@ class LowRankMultivariateNormal(Distribution):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         if cov_factor.dim() < 2:
-            raise ValueError(
-                "cov_factor must be at least two-dimensional, with optional leading batch dimensions"
-            )
+            raise ValueError("cov_factor must be at least two-dimensional, with optional leading batch dimensions")
         event = loc.shape[-1:]
         if cov_factor.shape[-2:-1] != event:
             raise ValueError(f"cov_factor must be a batch of matrices with shape {event[0]} x m")

@@ -139,9 +139,9 @@ class ExpRelaxedCategorical(Distribution):
         k = self._event_shape[0]
         self._checked(value)
         logits, value = broadcast_all(self.logits, value)
-        scale = self.temperature.new_full(
-            self.temperature.shape, float(k)
-        ).lgamma() - self.temperature.log().mul(-(k - 1))
+        scale = self.temperature.new_full(self.temperature.shape, float(k)).lgamma() - self.temperature.log().mul(
+            -(k - 1)
+        )
         score = logits - value.mul(self.temperature)
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 

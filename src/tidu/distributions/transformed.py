@@ -10,13 +10,7 @@ from ..ops.factories import full_like, ones_like, zeros_like
 from . import constraints
 from .combined import TransformedDistribution
 from .continuous import Cauchy, Exponential, Gamma, Normal, Uniform, batch_of
-from .transforms import (
-    AbsTransform,
-    AffineTransform,
-    ExpTransform,
-    PowerTransform,
-    StickBreakingTransform,
-)
+from .transforms import AbsTransform, AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
 from .utils import broadcast_all
 
 __all__ = [
@@ -50,9 +44,7 @@ class LogNormal(_OfBase):
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(
-            Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args
-        )
+        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
@@ -80,9 +72,7 @@ class _Half(_OfBase):
     kind: Any
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(
-            self.kind(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
-        )
+        super().__init__(self.kind(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
     def mode(self) -> Any:
@@ -211,10 +201,7 @@ class Weibull(_Own):
 
     def _make(self) -> tuple[Any, list[Any]]:
         self.concentration_reciprocal = self.concentration.reciprocal()
-        maps = [
-            PowerTransform(exponent=self.concentration_reciprocal),
-            AffineTransform(loc=0, scale=self.scale),
-        ]
+        maps = [PowerTransform(exponent=self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
         return Exponential(ones_like(self.scale), validate_args=False), maps
 
     @property

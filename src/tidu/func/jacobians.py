@@ -102,8 +102,7 @@ def jacrev(
             columns = vmap(lambda *rows: tuple(vjp_fn.pull(rows)), chunk_size=chunk_size)(*basis)
         per_in = [split_rows(c, outs, 0) for c in columns]  # in -> out -> (*out, *in)
         result = tree_unflatten(
-            [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))],
-            out_spec,
+            [tree_unflatten([per_in[k][i] for k in range(len(ins))], in_spec) for i in range(len(outs))], out_spec
         )
         return (result, got[2]) if has_aux else result
 
@@ -111,11 +110,7 @@ def jacrev(
 
 
 def jacfwd(
-    func: Callable[..., Any],
-    argnums: int | tuple[int, ...] = 0,
-    has_aux: bool = False,
-    *,
-    randomness: str = "error",
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
     """The Jacobian by columns: one batched forward pass, a tangent for every element of the input. Source:
     torch.func.jacfwd."""
@@ -144,10 +139,7 @@ def jacfwd(
             parts = split_rows(m, ins, 0)  # (*in, *out) for every input
             jac.append(
                 tree_unflatten(
-                    [
-                        p.permute((*range(x.ndim, p.ndim), *range(x.ndim)))
-                        for p, x in zip(parts, ins, strict=True)
-                    ],
+                    [p.permute((*range(x.ndim, p.ndim), *range(x.ndim))) for p, x in zip(parts, ins, strict=True)],
                     in_spec,
                 )
             )
@@ -193,9 +185,7 @@ def _sparse(func: Callable[..., Any], argnums: int | tuple[int, ...], which: str
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         from . import sparsity
 
-        return getattr(sparsity, which)(
-            lambda x: func(*_put(args, argnums, x), **kwargs), _pick(args, argnums)
-        )
+        return getattr(sparsity, which)(lambda x: func(*_put(args, argnums, x), **kwargs), _pick(args, argnums))
 
     return wrapped
 

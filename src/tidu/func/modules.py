@@ -32,9 +32,7 @@ def functional_call(
         names = [k for d in parameter_and_buffer_dicts for k in d]
         repeated = [k for k in dict.fromkeys(names) if names.count(k) > 1]
         if repeated:
-            raise ValueError(
-                f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
-            )
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
     else:
         raise ValueError(

@@ -40,9 +40,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Any:
     shape = tuple(tensor.shape)
     left, right = _without_dots(left, right, len(shape), pattern)
     if len(left) != len(shape):
-        raise ValueError(
-            f"rearrange: the pattern {pattern!r} has {len(left)} dimensions, the tensor {len(shape)}"
-        )
+        raise ValueError(f"rearrange: the pattern {pattern!r} has {len(left)} dimensions, the tensor {len(shape)}")
     sizes = dict(axes_lengths)
     for names, size in zip(left, shape, strict=True):
         _measure(names, size, sizes, pattern)

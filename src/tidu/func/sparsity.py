@@ -38,9 +38,7 @@ _MOVES = frozenset(
     "conj conj_physical pixel_shuffle pixel_unshuffle".split()
 )
 _SUMS = frozenset("sum sum_dim mean mean_dim sum_to_size".split())
-_ADDITIONS = frozenset(
-    "add sub rsub neg positive where masked_fill cast".split()
-)  # linear in all operands together
+_ADDITIONS = frozenset("add sub rsub neg positive where masked_fill cast".split())  # linear in all operands together
 _SCALINGS = frozenset("mul div".split())  # linear in the first, if the second does not depend on anything
 
 
@@ -155,9 +153,7 @@ class Tracked(Special):
         if not isinstance(x, Tracked):
             _turn(x, self)
         if tuple(got.shape) != tuple(x.shape):
-            raise RuntimeError(
-                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}"
-            )
+            raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}")
         x.value.copy_(_value(got))
         x.write(got.sets if isinstance(got, Tracked) else _none(x.value._a.size, self.pairs.n))
         return x
@@ -331,11 +327,7 @@ def _elementwise(op: Any, args: Sequence[Any], outs: Sequence[Any], pairs: Inter
     total, count, first = None, 0, False
     for k, p in enumerate(op.positions):
         v = args[p]
-        if (
-            not isinstance(v, Tracked)
-            or op.params[p] in ("condition", "mask")
-            or (op.name == "copy" and k == 0)
-        ):
+        if not isinstance(v, Tracked) or op.params[p] in ("condition", "mask") or (op.name == "copy" and k == 0):
             continue
         part = v.sets[np.broadcast_to(_places(v.value._a), shape).reshape(-1)]
         total = part if total is None else total + part
@@ -369,9 +361,7 @@ def _moved(op: Any, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
         full[op.params.index("value")] = 0
     moved = op.forward(*full)
     sets = sparse.vstack([_none(1, x.pairs.n), x.sets], format="csr")
-    return [
-        sets[np.asarray(m).astype(int).reshape(-1)] for m in (moved if type(moved) is tuple else (moved,))
-    ]
+    return [sets[np.asarray(m).astype(int).reshape(-1)] for m in (moved if type(moved) is tuple else (moved,))]
 
 
 def _joined(op: Any, args: Sequence[Any], n: int) -> Sets:
@@ -486,9 +476,7 @@ def pattern_of(func: Callable[[Any], Any], x: Any) -> tuple[Sets, Interaction, A
         for t in pairs.turned:
             _turn_back(t)
     if not isinstance(out, Tensor):
-        raise TypeError(
-            f"sparse derivatives are of functions that return one tensor, not {type(out).__name__}"
-        )
+        raise TypeError(f"sparse derivatives are of functions that return one tensor, not {type(out).__name__}")
     if sets is None:
         sets = _none(out.numel(), n)
     return sparse.csr_array(sets), pairs, value
@@ -503,9 +491,7 @@ def colours(pattern: Sets) -> Any:
     if counts.max(initial=0):
         starts, ends = by_row.indptr[:-1][counts > 0], by_row.indptr[1:][counts > 0] - 1
         band = int((by_row.indices[ends] - by_row.indices[starts]).max()) + 1
-        if (
-            band == counts.max()
-        ):  # columns that far apart never meet, and fewer numbers cannot do for the fullest row
+        if band == counts.max():  # columns that far apart never meet, and fewer numbers cannot do for the fullest row
             return np.arange(n) % band
     made = [-1] * n
     bounds, members = by_row.indptr.tolist(), by_row.indices.tolist()

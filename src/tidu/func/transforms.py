@@ -94,9 +94,7 @@ def _spread(x: Any, level: int, n: int) -> Any:
     return wrap(x.expand((n, *tuple(x.shape))), level)
 
 
-def called(
-    run: Callable[[list[Any]], Any], leaves: Sequence[Any], others: Sequence[Any]
-) -> tuple[list[Any], Any]:
+def called(run: Callable[[list[Any]], Any], leaves: Sequence[Any], others: Sequence[Any]) -> tuple[list[Any], Any]:
     """Fresh inputs made of `leaves`, and `run` of them. Inputs get the batch dimensions of everything they meet: of the
     other arguments, and, found by running once, of what the function closes over."""
     batches = batch_levels([*leaves, *others])
@@ -162,10 +160,7 @@ def pull_back(outs: Sequence[Any], ins: Sequence[Any], cots: Sequence[Any], crea
             else:
                 c_v.append(c)
         got = pull_back(o_v, [i.value if _is_batched(i, level) else i for i in ins], c_v, create_graph)
-        return [
-            wrap(g, level) if g is not None and _is_batched(i, level) else g
-            for g, i in zip(got, ins, strict=True)
-        ]
+        return [wrap(g, level) if g is not None and _is_batched(i, level) else g for g, i in zip(got, ins, strict=True)]
     if top is not None and not isinstance(top, Batched):
         return top.pull_back(outs, ins, cots, functools.partial(pull_back, create_graph=create_graph))
     return _engine(outs, ins, cots, create_graph)
@@ -284,9 +279,7 @@ def _put(args: tuple[Any, ...], argnums: int | tuple[int, ...], values: Any) -> 
 def _beside(out: Any, call: str) -> tuple[Any, Any]:
     """The output proper and the tensors beside it, of a function with has_aux=True."""
     if not (isinstance(out, tuple) and len(out) == 2):
-        raise RuntimeError(
-            f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
-        )
+        raise RuntimeError(f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True")
     for x in tree_flatten(out[1])[0]:
         if not isinstance(x, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
@@ -305,9 +298,7 @@ def _as_pairs(tree: Any, what: str) -> tuple[list[Any], Any]:
     leaves, spec = tree_flatten(tree)
     for x in leaves:
         if not isinstance(x, Tensor):
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}"
-            )
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
     return leaves, spec
 
 
@@ -330,9 +321,7 @@ def grad_and_value(
             if has_aux:
                 out, aux = _beside(out, "grad_and_value(f)(*args)")
             if not isinstance(out, Tensor):
-                raise RuntimeError(
-                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}"
-                )
+                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}")
             if out.ndim != 0:
                 raise RuntimeError(
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
@@ -350,9 +339,7 @@ def grad_and_value(
     return wrapped
 
 
-def grad(
-    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of a scalar function with respect to its arguments `argnums`.
 
     >>> import tidu as torch

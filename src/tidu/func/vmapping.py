@@ -39,9 +39,7 @@ def vmap(
     tensor([3., 3.])
     """
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
-        )
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -150,9 +148,7 @@ def _run(
             f"vmap({_name(func)}): {why}, but the samples can't be run one by one from the start: an argument was written "
             "into. Write into a copy"
         )
-    return _one_by_one(
-        func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, why, randomness, drawn
-    )
+    return _one_by_one(func, out_dims, spec, kw_spec, flat, dims, kw_leaves, kw_dims, n, why, randomness, drawn)
 
 
 def _batched(x: Any, d: int | None, level: int) -> Any:
@@ -211,9 +207,7 @@ def _one_by_one(
 
     if not maps.told:
         warnings.warn(
-            f"vmap({_name(func)}): {why}, so the samples are run one by one",
-            UserWarning,
-            stacklevel=callers_level(),
+            f"vmap({_name(func)}): {why}, so the samples are run one by one", UserWarning, stacklevel=callers_level()
         )
     rows, out_spec = [], None
     told, maps.told = maps.told, True

@@ -55,6 +55,4 @@ class Tracer:
 
 def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
     """Raises NotImplementedError: there is no symbolic tracing. Source: torch.fx.symbolic_trace."""
-    raise NotImplementedError(
-        "torch.fx.symbolic_trace: tidu runs programs and does not trace them into graphs"
-    )
+    raise NotImplementedError("torch.fx.symbolic_trace: tidu runs programs and does not trace them into graphs")

@@ -77,9 +77,7 @@ class LayerOp(Op):
         return type(self.node_name, (LayerNode,), {"__slots__": (), "op": self})
 
 
-def _grads(
-    backward: Callable[..., Any], mode: str, gs: Any, values: Sequence[Any], made: Any, needs: Any
-) -> Any:
+def _grads(backward: Callable[..., Any], mode: str, gs: Any, values: Sequence[Any], made: Any, needs: Any) -> Any:
     """The cotangents of the inputs `values`: by arrays for numbers, by elementary ops for tensors."""
     if not any(isinstance(v, Tensor) for v in (*gs, *values)):
         got = backward(*gs, (*values, *made), needs)
@@ -115,9 +113,7 @@ def _gru_rule(
 def _plain_rule(mode: str, slope: Callable[[Array], Array]) -> Callable[..., Any]:
     backward = partial(recurrent.plain_backward, slope)
 
-    def rule(
-        g: Any, out: Any, x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, needs: Any
-    ) -> Any:
+    def rule(g: Any, out: Any, x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, needs: Any) -> Any:
         return _grads(backward, mode, [g], (x, h0, w_ih, w_hh, b_ih, b_hh), (out,), needs)
 
     return rule

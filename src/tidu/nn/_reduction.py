@@ -13,7 +13,6 @@ def legacy_get_string(size_average: Any, reduce: Any, emit_warning: bool = True)
     got = "none" if not reduce else "mean" if size_average else "sum"
     if emit_warning:
         warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{got}' instead.",
-            stacklevel=2,
+            f"size_average and reduce args will be deprecated, please use reduction='{got}' instead.", stacklevel=2
         )
     return got

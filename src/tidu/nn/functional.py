@@ -67,26 +67,11 @@ from ..ops.adaptive import (
     max_unpool3d,
 )
 from ..ops.attention import multi_head_attention_forward, scaled_dot_product_attention
-from ..ops.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_tbc,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
+from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.distance import cosine_similarity, normalize, pairwise_distance, pdist
 from ..ops.dropout import dropout1d, dropout2d, dropout3d
 from ..ops.embedding import one_hot
-from ..ops.folding import (
-    channel_shuffle,
-    fold,
-    native_channel_shuffle,
-    pixel_shuffle,
-    pixel_unshuffle,
-    unfold,
-)
+from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.grid import affine_grid, grid_sample
 from ..ops.layer_norm import rms_norm
 from ..ops.linear import bilinear, linear

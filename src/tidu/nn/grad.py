@@ -13,9 +13,7 @@ from . import functional as F
 __all__ = ["conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input", "conv3d_weight"]
 
 
-def _gradient(
-    conv: Callable[..., Any], input: Any, weight: Any, wanted: Any, grad_output: Tensor, how: Any
-) -> Any:
+def _gradient(conv: Callable[..., Any], input: Any, weight: Any, wanted: Any, grad_output: Tensor, how: Any) -> Any:
     with enable_grad():
         out = conv(input, weight, None, *how)
         return grad(out, wanted, grad_output)[0]

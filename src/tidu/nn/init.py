@@ -272,9 +272,7 @@ def _old(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def deprecated(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2)
         return fn(*args, **kwargs)
 
     deprecated.__name__ = old

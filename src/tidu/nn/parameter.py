@@ -109,8 +109,7 @@ class _Uninitialized:
     @property
     def shape(self) -> Any:
         raise RuntimeError(
-            self._words
-            + "This error usually happens in `load_state_dict` when trying to load an uninitialized "
+            self._words + "This error usually happens in `load_state_dict` when trying to load an uninitialized "
             "parameter into an initialized one. Call `forward` to initialize the parameters before accessing their "
             "attributes."
         )
@@ -132,27 +131,8 @@ class _Uninitialized:
 
         return method
 
-    (
-        numel,
-        sum,
-        mean,
-        norm,
-        fill_,
-        zero_,
-        add_,
-        mul_,
-        t,
-        view,
-        reshape,
-        abs,
-        std,
-        add,
-        mul,
-        uniform_,
-        normal_,
-    ) = map(
-        _refused,
-        "numel sum mean norm fill_ zero_ add_ mul_ t view reshape abs std add mul uniform_ normal_".split(),
+    (numel, sum, mean, norm, fill_, zero_, add_, mul_, t, view, reshape, abs, std, add, mul, uniform_, normal_) = map(
+        _refused, "numel sum mean norm fill_ zero_ add_ mul_ t view reshape abs std add mul uniform_ normal_".split()
     )
     __add__, __mul__, __sub__, __matmul__ = map(_refused, "add mul sub matmul".split())
 

@@ -33,9 +33,7 @@ def family(name: str) -> ModuleType:
 
 def names() -> list[str]:
     """The names of all families: every public file in this folder."""
-    return [
-        m.name for m in iter_modules(__path__) if not m.name.startswith("_") and m.name not in NOT_FAMILIES
-    ]
+    return [m.name for m in iter_modules(__path__) if not m.name.startswith("_") and m.name not in NOT_FAMILIES]
 
 
 def families() -> list[ModuleType]:

@@ -137,9 +137,7 @@ def _as_named(
     frame: Any, params: Sequence[str], args: tuple[Any, ...], kw: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of the call that a frame is in, by name those that its code gives so."""
-    before = [
-        i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"
-    ]
+    before = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
     if len(before) < 2 or before[-1].opname not in ("CALL", "CALL_KW"):
         return args, kw
     named = before[-2].opname == "KW_NAMES" or before[-1].opname == "CALL_KW"
@@ -304,9 +302,7 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
         single = name not in _SIZES or (name == "dims" and default == "[]")
         single &= default != "{-2,-1}" or "keepdim" not in signature
         none = default in ("None", "[]") or (
-            kind == "tuple of ints"
-            and name == "dim"
-            and ("dtype dtype" in signature or "unbiased" in signature)
+            kind == "tuple of ints" and name == "dim" and ("dtype dtype" in signature or "unbiased" in signature)
         )
         none |= name == "to" and not default and "int from" in signature
         found.append(Parameter(kind, name, not default, by_name, none, single))
@@ -314,11 +310,7 @@ def parsed(signature: str) -> tuple[Parameter, ...]:
 
 
 def problem(
-    name: str,
-    parameters: Sequence[Parameter],
-    args: tuple[Any, ...],
-    kw: dict[str, Any],
-    numbers: bool = False,
+    name: str, parameters: Sequence[Parameter], args: tuple[Any, ...], kw: dict[str, Any], numbers: bool = False
 ) -> str:
     """Why the arguments do not fit one signature; an empty string if they do."""
     positional = [p for p in parameters if not p.by_name]

@@ -136,9 +136,7 @@ def _times(x: Any, y: Any) -> Any:
 
     with no_grad():
         out = _product(x, y) if isinstance(x, Sparse) else _product(y, x)
-    return _recorded(
-        "MulBackward0", out, [x, y], [by(y, x), by(x, y)], *(v for v in (x, y) if isinstance(v, Tensor))
-    )
+    return _recorded("MulBackward0", out, [x, y], [by(y, x), by(x, y)], *(v for v in (x, y) if isinstance(v, Tensor)))
 
 
 def _product(x: Any, y: Any) -> Any:
@@ -207,9 +205,7 @@ def product(x: Any, y: Any, node: str = "MmBackward0") -> Any:
         if x.shape[-1] != y.shape[0]:
             if y.ndim == 1:
                 raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
-            raise RuntimeError(
-                f"addmm: Argument #3 (dense): Expected dim 0 size {x.shape[-1]}, got {y.shape[0]}"
-            )
+            raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {x.shape[-1]}, got {y.shape[0]}")
         if isinstance(y, Sparse):
             node, masked = ("SparseSparseMatmulBackward0", True) if masked else (node, True)
             m = (_matrix(x) @ _matrix(y)).tocsr()
@@ -247,9 +243,7 @@ RULES["mv"] = lambda x, y: product(x, y, "MvBackward0")
 
 
 @rule("addmm")
-def addmm(
-    input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, node: str = "AddmmBackward0"
-) -> Any:
+def addmm(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, node: str = "AddmmBackward0") -> Any:
     """beta input + alpha mat1 mat2, with a sparse first factor."""
     with no_grad():
         out = product(mat1, mat2) * alpha + input * beta
@@ -339,9 +333,7 @@ def _select(x: Any, dim: int, index: int, node: str = "SelectBackward0") -> Any:
     size = list(x._size)
     m = size.pop(d)
     if not -m <= index < m:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(x._size)} at dimension {d}"
-        )
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(x._size)} at dimension {d}")
     k = index % m
 
     def back(g: Any) -> Any:

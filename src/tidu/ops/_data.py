@@ -134,9 +134,7 @@ def _walk(data: Any, d: dtype | None) -> Array:
 
 
 def is_sequence(x: Any) -> bool:
-    return (
-        hasattr(x, "__getitem__") and hasattr(x, "__len__") and not isinstance(x, (dict, Tensor, np.generic))
-    )
+    return hasattr(x, "__getitem__") and hasattr(x, "__len__") and not isinstance(x, (dict, Tensor, np.generic))
 
 
 def _sizes(data: Any) -> list[int]:

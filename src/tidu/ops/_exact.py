@@ -33,9 +33,7 @@ def c_word(d: dtypes.dtype) -> str:
     return _WORDS.get(d.name, d.name)
 
 
-def exact_out(
-    call: Callable[..., Any], message: Callable[[Any, Any], str] | None = None
-) -> Callable[..., Any]:
+def exact_out(call: Callable[..., Any], message: Callable[[Any, Any], str] | None = None) -> Callable[..., Any]:
     """Let an op refuse an out= of another dtype; `message` (result's dtype, out's dtype) has PyTorch's words."""
     op = call.op
     plain = op.write_out

@@ -112,9 +112,7 @@ def _pull(op: Any) -> Callable[..., Any]:
     shape = "tuple(x.shape)" if first in names else "x"
     words = {first: "x", first + "_shape": shape, "out": "out", "g": "g"}
     read = ", ".join(words.get(n, n) for n in names)
-    return eval(
-        f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn}
-    )
+    return eval(f"lambda g, x, out, {''.join(p + ', ' for p in op.params[1:])}: fn({read})", {"fn": reader.fn})
 
 
 def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) -> Callable[..., Any]:
@@ -132,9 +130,7 @@ def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) ->
         nonlocal cls, save_x, save_out
         save_x, save_out = op.params[0] in op.sources, "out" in op.sources
         cls = type(
-            op.node_name,
-            (HotNode,),
-            {"__slots__": (), "op": op, "pull": staticmethod(_pull(op)), "remakes": remakes},
+            op.node_name, (HotNode,), {"__slots__": (), "op": op, "pull": staticmethod(_pull(op)), "remakes": remakes}
         )
         return cls
 
@@ -149,11 +145,7 @@ def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) ->
             return general((input, *args), out)
         dt = a.dtype
         record = state.record
-        if (
-            (dt is not F32 and dt is not F64)
-            or out is not None
-            or (record is not True and record is not False)
-        ):
+        if (dt is not F32 and dt is not F64) or out is not None or (record is not True and record is not False):
             return general((input, *args), out)
         for v in args:
             if isinstance(v, generic):  # beside arrays NumPy's numbers would widen the result

@@ -49,9 +49,7 @@ class IndexedNode(Node):
 def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
     """A call for `op(input, index, *arguments)`: a forward over arrays, an adjoint (g, shape, index, *arguments)."""
     op = general.op
-    cls: Any = type(
-        op.node_name, (IndexedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)}
-    )
+    cls: Any = type(op.node_name, (IndexedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
 
     def call(input: Any, index: Any, *args: Any) -> Any:
         record = state.record

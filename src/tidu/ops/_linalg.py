@@ -49,9 +49,7 @@ def check_square(a: Any, name: str, arg: str = "A") -> None:
     check_matrix(a, name, arg)
     m, n = a.shape[-2:]
     if m != n:
-        raise RuntimeError(
-            f"{name}: {arg} must be batches of square matrices, but they are {m} by {n} matrices"
-        )
+        raise RuntimeError(f"{name}: {arg} must be batches of square matrices, but they are {m} by {n} matrices")
 
 
 def legacy(a: Any) -> str:
@@ -363,9 +361,7 @@ def batched_over(**trailing: int) -> Any:
         n = next(v.size_of_batch for v in op.tensor_args(args) if is_batched(v, level))
         full = list(args)
         lead = max(
-            args[op.params.index(p)].ndim - k
-            for p, k in trailing.items()
-            if args[op.params.index(p)] is not None
+            args[op.params.index(p)].ndim - k for p, k in trailing.items() if args[op.params.index(p)] is not None
         )
         for p, k in trailing.items():
             i = op.params.index(p)

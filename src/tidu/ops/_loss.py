@@ -28,12 +28,8 @@ NONE, MEAN, SUM = 0, 1, 2
 _CODES = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 # PyTorch's own code adds and multiplies plain numbers by ops of another name than Python's operators.
-_add = elementwise(
-    "add.number", lambda input, other: input + _like(other, input), {"input": ONE}, node="AddBackward1"
-)
-_sub = elementwise(
-    "sub.number", lambda input, other: input - _like(other, input), {"input": ONE}, node="SubBackward1"
-)
+_add = elementwise("add.number", lambda input, other: input + _like(other, input), {"input": ONE}, node="AddBackward1")
+_sub = elementwise("sub.number", lambda input, other: input - _like(other, input), {"input": ONE}, node="SubBackward1")
 _mul = elementwise(
     "mul.number", lambda input, other: np.asarray(input * _like(other, input)), {"input": lambda g, other: g * other},
     node="MulBackward1",
@@ -70,8 +66,7 @@ def code(reduction: str) -> int:
     if got is None:
         if reduction == "elementwise_mean":
             warnings.warn(
-                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-                stacklevel=3,
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
             )
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -85,8 +80,7 @@ def legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> st
     average = True if size_average is None else size_average
     word = "none" if reduce is False else "mean" if average else "sum"
     warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.",
-        stacklevel=3,
+        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=3
     )
     return word
 
@@ -181,11 +175,7 @@ def pair_loss(
 
     def size(x: Value, y: Value) -> int:
         n = 1
-        for d in (
-            np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
-            if tuple(x.shape) != tuple(y.shape)
-            else x.shape
-        ):
+        for d in np.broadcast_shapes(tuple(x.shape), tuple(y.shape)) if tuple(x.shape) != tuple(y.shape) else x.shape:
             n *= d
         return n
 
@@ -200,11 +190,7 @@ def pair_loss(
 
     def pull_y(g: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
         g = spread(g, reduction, size(input, target))
-        p = (
-            part(partial_y, input, target, *args)
-            if callable(partial_y)
-            else -part(partial_x, input, target, *args)
-        )
+        p = part(partial_y, input, target, *args) if callable(partial_y) else -part(partial_x, input, target, *args)
         return sum_to(product(g, p), tuple(target.shape))
 
     def push_x(t: Value, input: Value, target: Value, reduction: int, *args: Any) -> Value:
@@ -235,12 +221,7 @@ def pair_loss(
         except AttributeError:
             return general(input, target, *args)
         dt = x.dtype
-        if (
-            (dt is not F32 and dt is not F64)
-            or y.dtype is not dt
-            or x.shape != y.shape
-            or state.record is not True
-        ):
+        if (dt is not F32 and dt is not F64) or y.dtype is not dt or x.shape != y.shape or state.record is not True:
             return general(input, target, *args)
         each = blocked(values, x, y, *args[1:]) if x.size > BIG else values(x, y, *args[1:])
         r = reduce_array(each, args[0])

@@ -106,9 +106,7 @@ def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) ->
 
 def overriding(x: Any) -> bool:
     """Whether a tensor's class wants to see what is done to it: asked where no op would ask."""
-    return x.__class__ is not Tensor and (
-        (state.torch_function and overrides(x.__class__)) or hasattr(x, "made_like")
-    )
+    return x.__class__ is not Tensor and ((state.torch_function and overrides(x.__class__)) or hasattr(x, "made_like"))
 
 
 # ------------------------------------------------------------------ dtypes and places
@@ -184,9 +182,7 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
     if out and min(out) < 0:
         if fn == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}"
-        )
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: {out}")
     return tuple(out)
 
 
@@ -256,9 +252,7 @@ def number(value: Any, fn: str, name: str, position: int) -> Any:
         return value
     if isinstance(value, (Tensor, ndarray, np.generic)) and not value.ndim:
         return value.item()
-    raise TypeError(
-        f"{fn}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}"
-    )
+    raise TypeError(f"{fn}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}")
 
 
 _warned: set[str] = set()

@@ -60,22 +60,16 @@ def noded(
             rules.__signature__ = Signature(
                 [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in ("g", "needs", *own)]
             )
-        op = Op(
-            node.removesuffix("0"), forward, rules, tensors=places, node=node, out_arg=False, register=False
-        )
+        op = Op(node.removesuffix("0"), forward, rules, tensors=places, node=node, out_arg=False, register=False)
         call = op.call
         return call
 
     @wraps(formula)
     def rule(*values: Any) -> Any:
         for v in values:
-            if v.__class__ is not Tensor and isinstance(
-                v, Tensor
-            ):  # of a transform, which sees into the formula
+            if v.__class__ is not Tensor and isinstance(v, Tensor):  # of a transform, which sees into the formula
                 return formula(*values)
-        return (
-            (call or prepare())(*values) if isinstance(values[0], Tensor) else (numbers or formula)(*values)
-        )
+        return (call or prepare())(*values) if isinstance(values[0], Tensor) else (numbers or formula)(*values)
 
     rule.__signature__ = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])
     return rule

@@ -22,10 +22,7 @@ OLDER: dict[str, tuple[Any, ...]] = {
 _FORMS = {
     "add": ("Tensor input, Number alpha, Tensor other", "Tensor input, Tensor other, *, Number alpha = 1"),
     "add_": ("Number alpha, Tensor other", "Tensor other, *, Number alpha = 1"),
-    "addcmul_": (
-        "Number value, Tensor tensor1, Tensor tensor2",
-        "Tensor tensor1, Tensor tensor2, *, Number value = 1",
-    ),
+    "addcmul_": ("Number value, Tensor tensor1, Tensor tensor2", "Tensor tensor1, Tensor tensor2, *, Number value = 1"),
 }
 _FORMS |= {"sub": _FORMS["add"], "sub_": _FORMS["add_"], "addcdiv_": _FORMS["addcmul_"]}
 _warned: set[str] = set()
@@ -47,20 +44,14 @@ def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str
         return NotImplemented
     numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
     tensors = [a for a in args[:-1] if isinstance(a, Tensor)] + [args[-1]]
-    if (
-        len(tensors) != count
-        or not 1 <= len(numbers) <= len(keywords)
-        or len(tensors) + len(numbers) != len(args)
-    ):
+    if len(tensors) != count or not 1 <= len(numbers) <= len(keywords) or len(tensors) + len(numbers) != len(args):
         return NotImplemented
     if name not in _warned:
         _warned.add(name)
         was, now = _FORMS.get(name, ("", ""))
         text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
         warnings.warn(
-            f"This overload of {name} is deprecated{text if was else '.'}",
-            UserWarning,
-            stacklevel=callers_level(),
+            f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=callers_level()
         )
     return fn(*tensors, **dict(zip(keywords, numbers, strict=False)), **kw)
 
@@ -72,7 +63,5 @@ def strayed(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[s
         method = name[-1] == "_"
         takes = OLDER[name.rstrip("_")][0] - method
         plural = "s" * (takes > 1)
-        raise TypeError(
-            f"{name}() takes {takes} positional argument{plural} but {len(args) - method} were given"
-        )
+        raise TypeError(f"{name}() takes {takes} positional argument{plural} but {len(args) - method} were given")
     return out

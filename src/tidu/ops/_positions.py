@@ -60,9 +60,7 @@ def refuse_index(indices: Indices, shape: Any, where: bool = True) -> None:
     first = int(np.argmax(np.logical_or.reduce(outside))) if common[0].size else 0
     for i, (k, n, wrong) in enumerate(zip(common, sizes, outside, strict=True)):
         if wrong.size and wrong[first]:
-            raise IndexError(
-                f"index {k.flat[first]} is out of bounds for dimension {i} with size {n}"
-            ) from None
+            raise IndexError(f"index {k.flat[first]} is out of bounds for dimension {i} with size {n}") from None
 
 
 def take(a: Any, k: Any, dim: int) -> Any:

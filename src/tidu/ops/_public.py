@@ -227,11 +227,7 @@ def _look(step: str, given: dict[str, Any]) -> Exception | None:
     if not call:
         name, _, attribute = step.partition(".")
         missing = not hasattr(given[name], attribute)
-        return (
-            AttributeError(f"'{word(given[name])}' object has no attribute '{attribute}'")
-            if missing
-            else None
-        )
+        return AttributeError(f"'{word(given[name])}' object has no attribute '{attribute}'") if missing else None
     form, values = [], []
     for letter, _, name in (p.partition(" ") for p in rest.split(", ")):
         shown = "train" if called == "dropout" and name == "training" else name
@@ -245,9 +241,7 @@ def _refuse_complex(name: str, input: Any) -> None:
     """Raise for a complex number where a real one is due."""
     double = name in ("celu", "softshrink", "rrelu") or input.dtype.name == "float64"
     if double or input.dtype.is_floating_point:
-        raise RuntimeError(
-            f"value cannot be converted to type {'double' if double else 'float'} without overflow"
-        )
+        raise RuntimeError(f"value cannot be converted to type {'double' if double else 'float'} without overflow")
 
 
 def looking(fn: Any, name: str, steps: str) -> Callable[..., Any]:

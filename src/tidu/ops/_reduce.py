@@ -99,10 +99,7 @@ def into(name: str, out: Any, r: Any, exact: str = "") -> Any:
     if exact and isinstance(out, Tensor) and out.dtype is not r.dtype:
         raise RuntimeError(
             exact.format(
-                want=r.dtype.legacy,
-                out_word=out.dtype.legacy,
-                want_c=c_word(r.dtype),
-                out_c=c_word(out.dtype),
+                want=r.dtype.legacy, out_word=out.dtype.legacy, want_c=c_word(r.dtype), out_c=c_word(out.dtype)
             )
         )
     check_out(Named(name), r._a, out, isinstance(r, Tensor) and r.requires_grad)  # type: ignore[arg-type]

@@ -35,11 +35,7 @@ VALUES = (Tensor, np.ndarray, np.generic, *Number)
 
 
 def refuse(
-    categories: str,
-    word: str = "",
-    floats: bool = False,
-    error: type[Exception] = NotImplementedError,
-    **options: Any,
+    categories: str, word: str = "", floats: bool = False, error: type[Exception] = NotImplementedError, **options: Any
 ) -> Policy:
     """The policy of an op that refuses dtypes of some categories (letters of `CATEGORIES`; h: half precision).
 

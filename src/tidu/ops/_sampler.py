@@ -83,18 +83,12 @@ def float_arg(value: Any, fn: str, name: str, position: int) -> float:
         return float(value)
     if isinstance(value, Tensor) and not value.ndim:
         return float(value._a)
-    raise TypeError(
-        f"{fn}(): argument '{name}' (position {position}) must be float, not {type(value).__name__}"
-    )
+    raise TypeError(f"{fn}(): argument '{name}' (position {position}) must be float, not {type(value).__name__}")
 
 
 def int_arg(value: Any, fn: str, name: str, position: int) -> int:
     try:
-        n = (
-            int(value._a)
-            if isinstance(value, Tensor) and value._a.dtype.kind in "iu"
-            else operator.index(value)
-        )
+        n = int(value._a) if isinstance(value, Tensor) and value._a.dtype.kind in "iu" else operator.index(value)
     except TypeError:
         kind = type(value).__name__
         raise TypeError(f"{fn}(): argument '{name}' (position {position}) must be int, not {kind}") from None
@@ -123,11 +117,7 @@ _zero: Any = linear("zero_cotangent", _zeros, lambda g: _zero(g), register=False
 
 
 def sampler(
-    name: str,
-    forward: Callable[..., Any],
-    node: str | None,
-    *tensors: str,
-    rule: Callable[..., Any] | None = None,
+    name: str, forward: Callable[..., Any], node: str | None, *tensors: str, rule: Callable[..., Any] | None = None
 ) -> Op:
     """An op that draws: `random`, so neither to be computed once for several calls nor ahead of time.
 

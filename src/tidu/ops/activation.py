@@ -167,14 +167,10 @@ def prelu(input: Value, weight: Value) -> Value:
     **Raises** RuntimeError where the number of weights is neither 1 nor that of the channels. Source: torch.prelu.
     """
     if input.dtype != weight.dtype:
-        raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {input.dtype.legacy} and {weight.dtype.legacy}"
-        )
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype.legacy} and {weight.dtype.legacy}")
     refusal("bic", "prelu_cpu")("prelu", input.dtype)
     if weight.ndim > 1:
-        raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
-        )
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() != 1:
         if input.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
@@ -250,10 +246,7 @@ def _elu_written(g: Value, out: Value, alpha: float, scale: float, input_scale: 
 
 
 _ielu = inplace(  # goes by the result
-    elementwise(
-        "elu.in_place", _elu, {"input": fast(None, _elu_written)}, policy=_ELU, node="EluBackward1"
-    ).op,
-    "elu_",
+    elementwise("elu.in_place", _elu, {"input": fast(None, _elu_written)}, policy=_ELU, node="EluBackward1").op, "elu_"
 )
 
 
@@ -466,9 +459,7 @@ def _glu_rule(g: Any, input: Any, dim: int) -> Any:
     s = sigmoid(b)
     parts = [g * s, g * a * (1 - s) * s]
     return (
-        np.concatenate(parts, dim)
-        if g.__class__ is np.ndarray and input.__class__ is np.ndarray
-        else cat(parts, dim)
+        np.concatenate(parts, dim) if g.__class__ is np.ndarray and input.__class__ is np.ndarray else cat(parts, dim)
     )
 
 
@@ -581,10 +572,7 @@ def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 hardshrink = hot(
     elementwise(
-        "hardshrink",
-        _hardshrink,
-        {"input": _recorded("Hardshrink", _within)},
-        policy=refuse("bic", "hardshrink_cpu"),
+        "hardshrink", _hardshrink, {"input": _recorded("Hardshrink", _within)}, policy=refuse("bic", "hardshrink_cpu")
     )
 )
 
@@ -610,10 +598,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 softshrink = hot(
     elementwise(
-        "softshrink",
-        _softshrink,
-        {"input": _recorded("Softshrink", _within)},
-        policy=refuse("bic", "softshrink_check"),
+        "softshrink", _softshrink, {"input": _recorded("Softshrink", _within)}, policy=refuse("bic", "softshrink_check")
     )
 )
 

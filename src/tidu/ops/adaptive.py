@@ -86,9 +86,7 @@ def _sizes(fn: str, n: int, input: Value, output_size: Any) -> Ints:
         if len(output_size) >= input.ndim:
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
         if n == 1 and len(output_size) != 1:
-            raise RuntimeError(
-                f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})"
-            )
+            raise RuntimeError(f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})")
         if n == 1:
             output_size = output_size[0]
         elif len(output_size) != n:
@@ -127,11 +125,7 @@ def _avg_pool(n: int, input: Value, output_size: Any) -> Value:
             )
         raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}")
     if any(s < 0 for s in sizes):
-        words = (
-            f"1, {sizes[0]}"
-            if n == 1
-            else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
-        )
+        words = f"1, {sizes[0]}" if n == 1 else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
         raise RuntimeError(
             f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but "
             f"received {{{words}}}"
@@ -206,11 +200,7 @@ def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors
     return Op(
         name,
         forward,
-        {
-            "input": lambda g0, out1, input_shape: scatter_places(
-                g0, out1, tuple(input_shape[len(input_shape) - n :])
-            )
-        },
+        {"input": lambda g0, out1, input_shape: scatter_places(g0, out1, tuple(input_shape[len(input_shape) - n :]))},
         {"input": lambda t, out1: (gather_places(t, out1, n), None)},
         tensors=tensors,
         node=node,
@@ -221,9 +211,7 @@ def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors
 
 def _adaptive_max(input: Any, sizes: Ints) -> Any:
     n = len(sizes)
-    return _table_max(
-        input, [_even_table(m, o) for m, o in zip(input.shape[input.ndim - n :], sizes, strict=True)]
-    )
+    return _table_max(input, [_even_table(m, o) for m, o in zip(input.shape[input.ndim - n :], sizes, strict=True)])
 
 
 _MAX = {
@@ -313,9 +301,7 @@ def _fractional(input: Any, samples: Any, kernel: Ints, sizes: Ints) -> Any:
 
 
 _FRACTIONAL = {
-    n: _table_op(
-        f"fractional_max_pool{n}d", n, f"FractionalMaxPool{n}DBackward0", _fractional, ("input", "samples")
-    )
+    n: _table_op(f"fractional_max_pool{n}d", n, f"FractionalMaxPool{n}DBackward0", _fractional, ("input", "samples"))
     for n in (2, 3)
 }
 
@@ -343,9 +329,7 @@ def _fractional_pool(
     shown = fn if n == 2 else fn + "_out"
     if random_samples is None and input.ndim < n + 1:
         low = -max(input.ndim, 1)
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {-n - 1})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {-n - 1})")
     for i in range(max(input.ndim - n - 1, 0), input.ndim):
         if input.shape[i] == 0:
             raise RuntimeError(
@@ -436,14 +420,11 @@ def _unpool_size(input: Value, kernel: Ints, stride: Ints, padding: Ints, output
         for d in range(n):
             low, high = default[d] - stride[d], default[d] + stride[d]
             if not low < size[d] < high:
-                raise ValueError(
-                    f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})'
-                )
+                raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {low} and {high})')
     for d, m in enumerate(size):
         if m < 0:
             raise ValueError(
-                "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
-                f"output_size[{d}]={m}"
+                f"max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[{d}]={m}"
             )
     return tuple(size)
 
@@ -452,12 +433,7 @@ def _unpool_face(n: int) -> Callable[..., Any]:
     fn = f"max_unpool{n}d"
 
     def call(
-        input: Value,
-        indices: Value,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        output_size: Any = None,
+        input: Value, indices: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
     ) -> Value:
         kernel, pads = _as(kernel_size, n), _as(padding, n)
         steps = kernel if stride is None else _as(stride, n)
@@ -523,22 +499,16 @@ def _lp_pool(
     return pow(sign(out) * relu(abs(out)) * count, 1.0 / norm_type)
 
 
-def lp_pool1d(
-    input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
-) -> Value:
+def lp_pool1d(input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Value:
     """The `norm_type`-norm of each window: (sum of x**p)**(1/p). Source: torch.nn.functional.lp_pool1d."""
     return _lp_pool(1, avg_pool1d, max_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool2d(
-    input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Value:
+def lp_pool2d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
     """The `norm_type`-norm of each window of a plane. Source: torch.nn.functional.lp_pool2d."""
     return _lp_pool(2, avg_pool2d, max_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool3d(
-    input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Value:
+def lp_pool3d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
     """The `norm_type`-norm of each window of a volume. Source: torch.nn.functional.lp_pool3d."""
     return _lp_pool(3, avg_pool3d, max_pool3d, input, norm_type, kernel_size, stride, ceil_mode)

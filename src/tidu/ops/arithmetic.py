@@ -367,10 +367,7 @@ def _fmod(number: str, node: str) -> Any:
     )  # fmt: skip
 
 
-remainder_tensor, remainder_number = (
-    _remainder("", "RemainderBackward1"),
-    _remainder(".number", "RemainderBackward0"),
-)
+remainder_tensor, remainder_number = (_remainder("", "RemainderBackward1"), _remainder(".number", "RemainderBackward0"))
 fmod_tensor, fmod_number = _fmod("", "FmodBackward1"), _fmod(".number", "FmodBackward0")
 _no_remainder = not_implemented("remainder")
 _number_remainder = binary(

@@ -103,9 +103,7 @@ def _triangle(length: int, other: int) -> Tensor:
     return tensor_of(np.tri(length, other, dtype=bool))
 
 
-def _recorded_rule(
-    g: Value, q: Value, key: Value, value: Value, mask: Value, is_causal: bool, scale: float
-) -> Any:
+def _recorded_rule(g: Value, q: Value, key: Value, value: Value, mask: Value, is_causal: bool, scale: float) -> Any:
     rep = _times(q, key)
     k, v = _repeated(key, rep), _repeated(value, rep)
     p = _probabilities(q, k, mask, is_causal, scale)
@@ -173,8 +171,7 @@ def _check(query: Value, key: Value, value: Value, mask: Value) -> None:
     for i, (name, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"scaled_dot_product_attention(): argument '{name}' (position {i}) must be Tensor, not "
-                f"{type_name(x)}"
+                f"scaled_dot_product_attention(): argument '{name}' (position {i}) must be Tensor, not {type_name(x)}"
             )
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
@@ -201,11 +198,7 @@ def _fits(q: Value, k: Value, v: Value, mask: Value, dropout_p: float, gqa: bool
     """Whether the fused op takes it."""
     if q.ndim != 4 or k.ndim != 4 or v.ndim != 4 or dropout_p or q.dtype.category != 2:
         return False
-    if (
-        not q.shape[-1] == k.shape[-1] == v.shape[-1]
-        or q.shape[0] != k.shape[0]
-        or k.shape[:3] != v.shape[:3]
-    ):
+    if not q.shape[-1] == k.shape[-1] == v.shape[-1] or q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3]:
         return False
     if q.shape[1] != k.shape[1] and not (gqa and k.shape[1] and q.shape[1] % k.shape[1] == 0):
         return False
@@ -307,10 +300,7 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
                 f"{mask.dim()}-D tensor instead",
             )
         return True
-    _must(
-        q.ndim == 2,
-        f"query should be unbatched 2D or batched 3D tensor but received {q.dim()}-D query tensor",
-    )
+    _must(q.ndim == 2, f"query should be unbatched 2D or batched 3D tensor but received {q.dim()}-D query tensor")
     _must(
         k.ndim == 2 and v.ndim == 2,
         f"For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {k.dim()}-D and "
@@ -381,9 +371,7 @@ def multi_head_attention_forward(
     length, b, width = query.shape
     others = key.shape[0]
     mask_type = None if attn_mask is None else attn_mask.dtype
-    key_padding_mask = canonical_mask(
-        key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype
-    )
+    key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -395,10 +383,7 @@ def multi_head_attention_forward(
         attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if key_padding_mask is not None:
             is_causal = False
-    _must(
-        width == embed_dim_to_check,
-        f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}",
-    )
+    _must(width == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
     head = width // num_heads
     _must(head * num_heads == width, f"embed_dim {width} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:

@@ -35,9 +35,7 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
             )
     if weight.dtype.kind not in "fV":
         what = dtypes.from_numpy(weight.dtype).legacy
-        shown = (
-            f"CPU{what}Type" if what in ("Bool", "ComplexFloat", "ComplexDouble") else f"torch.{what}Tensor"
-        )
+        shown = f"CPU{what}Type" if what in ("Bool", "ComplexFloat", "ComplexDouble") else f"torch.{what}Tensor"
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
             f"Float, Double; but got {shown} instead (while checking arguments for embedding_bag)"
@@ -71,11 +69,7 @@ def _forward(
     _check(weight, indices, offsets, padding_idx)
     count = len(offsets) - (1 if include_last_offset else 0)
     starts = offsets[:count].astype(np.int64)
-    bag = (
-        np.repeat(np.arange(count), np.diff(np.append(starts, len(indices))))
-        if count
-        else np.zeros(0, np.int64)
-    )
+    bag = np.repeat(np.arange(count), np.diff(np.append(starts, len(indices)))) if count else np.zeros(0, np.int64)
     kept, inside = indices, bag
     weights = per_sample_weights
     if padding_idx >= 0:
@@ -255,15 +249,7 @@ def f_embedding_bag(
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
     return embedding_bag(
-        weight,
-        input,
-        offsets,
-        scale_grad_by_freq,
-        number,
-        sparse,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
+        weight, input, offsets, scale_grad_by_freq, number, sparse, per_sample_weights, include_last_offset, padding_idx
     )[0]
 
 

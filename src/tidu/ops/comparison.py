@@ -76,9 +76,7 @@ def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) ->
 _isclose = Op("isclose", _close, tensors=("input", "other"), out_arg=False).call
 
 
-def allclose(
-    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> bool:
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds everywhere, as a Python bool. Source: torch.allclose."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
@@ -112,9 +110,7 @@ isinf = unary("isinf", np.isinf, policy=SAME)
 isfinite = unary("isfinite", np.isfinite, policy=SAME)
 isposinf = unary("isposinf", _infinite(1.0), policy=_complex_refused("isposinf"))
 isneginf = unary("isneginf", _infinite(-1.0), policy=_complex_refused("isneginf"))
-isreal = unary(
-    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME
-)
+isreal = unary("isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), policy=SAME)
 for _fn in (isnan, isinf, isfinite, isreal):
     _fn.op.out_arg = False
 signbit = unary(
@@ -193,9 +189,7 @@ bitwise_or = _bits("bitwise_or", np.bitwise_or, "bitwise_or")
 bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bitwise_xor")
 bitwise_left_shift = _bits("bitwise_left_shift", _left, "lshift", "bfc")
 bitwise_right_shift = _bits("bitwise_right_shift", _right, "rshift", "bfc")
-bitwise_not = unary(
-    "bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False, integers="biu")
-)
+bitwise_not = unary("bitwise_not", np.invert, policy=refuse("fc", "bitwise_not_cpu", plain=False, integers="biu"))
 
 # ------------------------------------------------------------------ operators
 

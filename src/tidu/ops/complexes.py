@@ -32,10 +32,7 @@ __all__ = [
 ]  # fmt: skip
 METHODS = "conj conj_physical resolve_conj resolve_neg is_conj is_neg angle"
 INPLACE = "conj_physical"
-_PARTS: dict[Any, Any] = {
-    np.dtype(np.complex64): np.dtype(np.float32),
-    np.dtype(np.complex128): np.dtype(np.float64),
-}
+_PARTS: dict[Any, Any] = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
 _WHOLE: dict[Any, Any] = {part: whole for whole, part in _PARTS.items()}
 
 # ------------------------------------------------------------------ the memory as real numbers, and back
@@ -182,9 +179,7 @@ def _check_parts(a: Any, b: Any) -> None:
 
 
 def _other_out(have: Any, want: Any) -> str:
-    return (
-        f"Expected object of scalar type {have.legacy} but got scalar type {want.legacy} for argument 'out'"
-    )
+    return f"Expected object of scalar type {have.legacy} but got scalar type {want.legacy} for argument 'out'"
 
 
 def _assemble(real: Any, imag: Any) -> Any:

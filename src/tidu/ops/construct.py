@@ -102,9 +102,7 @@ def as_subclass(self: Any, cls: Any) -> Any:
 def _make_subclass(cls: Any, data: Any, require_grad: bool = False) -> Any:
     """A leaf of a subclass over a tensor's memory."""
     if not isinstance(data, Tensor):
-        raise TypeError(
-            f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}"
-        )
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
     t = tensor_of(raw(data))
     t._v = data._v
     if require_grad:

@@ -55,9 +55,7 @@ def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
             elif 0 <= s < 52:
                 out += ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")[s]
             else:
-                raise ValueError(
-                    "einsum(): subscript in subscript list is not within the valid range [0, 52)"
-                )
+                raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
         return out
 
     operands = list(args[0 : len(args) - len(args) % 2 : 2])
@@ -148,9 +146,7 @@ def _labels(word: str, where: str) -> list[str]:
     return out
 
 
-def _contract(
-    inputs: list[Labels], n_out: int, order: Labels, last: dict[str, int], operands: list[Any]
-) -> Any:
+def _contract(inputs: list[Labels], n_out: int, order: Labels, last: dict[str, int], operands: list[Any]) -> Any:
     sizes: dict[str, int] = {}
     for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
         here: dict[str, int] = {}
@@ -329,6 +325,4 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 def _tensors(name: str, input: Any, other: Any) -> None:
     for position, (word, x) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(x, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type_name(x)}"
-            )
+            raise TypeError(f"{name}(): argument '{word}' (position {position}) must be Tensor, not {type_name(x)}")

@@ -158,9 +158,7 @@ def set_property_data(self: Any, value: Any) -> None:
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     a = raw(value)
     if self.requires_grad and dtypes.from_numpy(a.dtype).category < dtypes.FLOATING:
-        raise RuntimeError(
-            "data set to a tensor that requires gradients must be floating point or complex dtype"
-        )
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self._a = a
 
 
@@ -227,11 +225,7 @@ def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, 
         d = kw.pop("tensor").dtype
     else:
         where = rest.pop(0) if rest else kw.pop("device", None)
-        d = (
-            rest.pop(0)
-            if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type)))
-            else kw.pop("dtype", None)
-        )
+        d = rest.pop(0) if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))) else kw.pop("dtype", None)
     if d is not None and not isinstance(d, Dtype) and d not in (float, int, bool, complex):
         raise _bad_to(args, given)
     non_blocking = rest.pop(0) if rest else kw.pop("non_blocking", False)

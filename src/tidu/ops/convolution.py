@@ -90,9 +90,7 @@ back_weight: Any = bilinear(
 # ------------------------------------------------------------------ the op
 
 
-def _transposed_size(
-    size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, extra: Ints
-) -> Ints:
+def _transposed_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, extra: Ints) -> Ints:
     return tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + e + 1
         for n, k, s, p, d, e in zip(size, kernel, stride, padding, dilation, extra, strict=True)
@@ -156,14 +154,7 @@ def _bias_rule(g: Value) -> Value:
 
 
 def _linear_part(
-    x: Value,
-    w: Value,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    transposed: bool,
-    output_padding: Ints,
-    groups: int,
+    x: Value, w: Value, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, output_padding: Ints, groups: int
 ) -> Value:
     return _op.call(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
 
@@ -173,11 +164,11 @@ _op = Op(
     _forward,
     {"input": _input_rule, "weight": _weight_rule, "bias": _bias_rule},
     {
-        "input": lambda t, weight, stride, padding, dilation, transposed, output_padding, groups: (
-            _linear_part(t, weight, stride, padding, dilation, transposed, output_padding, groups)
+        "input": lambda t, weight, stride, padding, dilation, transposed, output_padding, groups: _linear_part(
+            t, weight, stride, padding, dilation, transposed, output_padding, groups
         ),
-        "weight": lambda t, input, stride, padding, dilation, transposed, output_padding, groups: (
-            _linear_part(input, t, stride, padding, dilation, transposed, output_padding, groups)
+        "weight": lambda t, input, stride, padding, dilation, transposed, output_padding, groups: _linear_part(
+            input, t, stride, padding, dilation, transposed, output_padding, groups
         ),
         "bias": lambda t, input: t.reshape((1, -1, *(1,) * (input.ndim - 2))),
     },
@@ -306,8 +297,7 @@ def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: In
     if differ and (input.dtype.is_complex or input.dtype in (dtypes.float32, dtypes.bfloat16)):
         raise RuntimeError(
             f"Input type ({type_word(input.dtype)}) and weight type ({type_word(weight.dtype)}) should be the same"
-            + " or input should be a MKLDNN tensor and weight is a dense tensor"
-            * (not input.dtype.is_complex)
+            + " or input should be a MKLDNN tensor and weight is a dense tensor" * (not input.dtype.is_complex)
         )
     if transposed:
         word = f"slow_conv_transpose{max(n, 2)}d_out_cpu"
@@ -340,9 +330,7 @@ def convolution(
     return _op.call(input, weight, bias, *args)
 
 
-_times_i = elementwise(
-    "mul.i", lambda input: np.asarray(input * 1j), {"input": lambda: 1j}, node="MulBackward1"
-)
+_times_i = elementwise("mul.i", lambda input: np.asarray(input * 1j), {"input": lambda: 1j}, node="MulBackward1")
 
 
 def _complex(input: Value, weight: Value, bias: Value, args: Any) -> Value:
@@ -374,15 +362,7 @@ def _batched(fn: str, n: int, input: Value) -> bool:
 
 
 def _conv(
-    fn: str,
-    n: int,
-    input: Value,
-    weight: Value,
-    bias: Value,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
+    fn: str, n: int, input: Value, weight: Value, bias: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
     key: Any = None
     known = None
@@ -509,9 +489,7 @@ def _transposed(n: int) -> Callable[..., Any]:
     ) -> Value:  # fmt: skip
         batched = _batched(name, n, input)
         x = input if batched else input.unsqueeze(0)
-        stride, padding, dilation, output_padding = (
-            _each(v, n) for v in (stride, padding, dilation, output_padding)
-        )
+        stride, padding, dilation, output_padding = (_each(v, n) for v in (stride, padding, dilation, output_padding))
         r = convolution(x, weight, bias, stride, padding, dilation, True, output_padding, groups)
         return r if batched else r.squeeze(0)
 
@@ -537,16 +515,10 @@ _tbc = Op(
     ).transpose(2, 0, 1),
     {
         "input": lambda g, weight, input_shape, pad: _axes(
-            back_input(_axes(g, 1, 2, 0), _axes(weight, 2, 1, 0), (input_shape[0],), (1,), (pad,), (1,), 1),
-            2,
-            0,
-            1,
+            back_input(_axes(g, 1, 2, 0), _axes(weight, 2, 1, 0), (input_shape[0],), (1,), (pad,), (1,), 1), 2, 0, 1
         ),
         "weight": lambda g, input, weight_shape, pad: _axes(
-            back_weight(_axes(g, 1, 2, 0), _axes(input, 1, 2, 0), (weight_shape[0],), (1,), (pad,), (1,), 1),
-            2,
-            1,
-            0,
+            back_weight(_axes(g, 1, 2, 0), _axes(input, 1, 2, 0), (weight_shape[0],), (1,), (pad,), (1,), 1), 2, 1, 0
         ),
         "bias": lambda g: sum(g, (0, 1)),
     },

@@ -44,9 +44,7 @@ ndarray = np.ndarray
 
 
 # The error of an op on a layout that it does not know: an AttributeError too, for fast paths look for `_a`.
-Unrunnable: Any = type(
-    "NotImplementedError", (AttributeError, NotImplementedError), {"__module__": "builtins"}
-)
+Unrunnable: Any = type("NotImplementedError", (AttributeError, NotImplementedError), {"__module__": "builtins"})
 
 
 def _cannot(name: str, backend: str = "SparseCPU") -> NotImplementedError:
@@ -162,8 +160,7 @@ class Sparse(Kind):
     def unbind(self, dim: int = 0) -> tuple[Any, ...]:
         """The slices along a dimension."""
         return tuple(
-            RULES["select"](self, dim, i, "UnbindBackward0")
-            for i in range(self._size[normalize_dim(dim, self.ndim)])
+            RULES["select"](self, dim, i, "UnbindBackward0") for i in range(self._size[normalize_dim(dim, self.ndim)])
         )
 
     def stride(self, dim: Any = None) -> Any:
@@ -233,9 +230,7 @@ class Sparse(Kind):
 
     def coalesce(self) -> Any:
         """The tensor with its indices in order, the values of equal ones added up."""
-        return (
-            self if self._sorted else _recorded("CoalesceBackward0", _coalesced(self), [self], [lambda g: g])
-        )
+        return self if self._sorted else _recorded("CoalesceBackward0", _coalesced(self), [self], [lambda g: g])
 
     def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Any:
         """The dense tensor."""
@@ -273,8 +268,7 @@ class Sparse(Kind):
         if not isinstance(src, Sparse):
             _refuse_copy(self, src)
         return _written(
-            self,
-            _recorded("CopyBackwards", _alias(src.to(self.dtype).clone()), [self, src], [None, lambda g: g]),
+            self, _recorded("CopyBackwards", _alias(src.to(self.dtype).clone()), [self, src], [None, lambda g: g])
         )
 
     def sparse_resize_(self, size: Any, sparse_dim: int, dense_dim: int) -> Any:
@@ -294,9 +288,7 @@ class Sparse(Kind):
         """A sparse tensor of the dtype."""
         return old_constructor(self.dtype, args)
 
-    def made_like(
-        self, name: str, *args: Any, dtype: Any = None, requires_grad: bool = False, **kw: Any
-    ) -> Any:
+    def made_like(self, name: str, *args: Any, dtype: Any = None, requires_grad: bool = False, **kw: Any) -> Any:
         """What zeros_like and its kin make of it."""
         if name not in ("zeros_like", "empty_like"):
             raise _cannot("fill_")
@@ -304,9 +296,7 @@ class Sparse(Kind):
 
     def new_zeros(self, *size: Any, dtype: Any = None, **kw: Any) -> Any:
         """A sparse tensor without values."""
-        return _empty(
-            size[0] if len(size) == 1 and not isinstance(size[0], int) else size, dtype or self.dtype
-        )
+        return _empty(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, dtype or self.dtype)
 
     new_empty = new_zeros
 
@@ -444,9 +434,7 @@ def _empty(size: Any, dtype: Any, sparse_dim: Any = None) -> Any:
 def _built(at: Any, of: Any, size: Any, done: bool = False) -> Any:
     """A sparse tensor whose values have a history."""
     x = sparse(at, of.detach(), size, done)
-    return _recorded(
-        "SparseCooTensorWithDimsAndTensorsBackward0", x, [at, of], [None, lambda g: _taken(g, x)]
-    )
+    return _recorded("SparseCooTensorWithDimsAndTensorsBackward0", x, [at, of], [None, lambda g: _taken(g, x)])
 
 
 def _rows(crow: Any, col: Any, of: Any, size: Any) -> Any:
@@ -463,9 +451,7 @@ def _coo(x: Any) -> Any:
     """A value as rules take it: by coordinates if it is a matrix by rows, a tensor if it is an array."""
     if isinstance(x, Rows):
         out = sparse(_coordinates(x), x._of, x._size, True)
-        return _recorded(
-            "ToSparseBackward0", out, [x], [lambda g: _by_rows(g) if isinstance(g, Sparse) else g]
-        )
+        return _recorded("ToSparseBackward0", out, [x], [lambda g: _by_rows(g) if isinstance(g, Sparse) else g])
     if x.__class__ is ndarray:
         return tensor_of(x)
     return [_coo(v) for v in x] if x.__class__ is list else x
@@ -594,13 +580,7 @@ def _warn_of_csr() -> None:
 
 
 def sparse_compressed_tensor(
-    compressed_indices: Any,
-    plain_indices: Any,
-    values: Any,
-    size: Any = None,
-    *,
-    layout: Any = None,
-    **kw: Any,
+    compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, layout: Any = None, **kw: Any
 ) -> Any:
     """A matrix in a compressed layout, of which there is torch.sparse_csr. Source: torch.sparse_compressed_tensor."""
     if layout is not layouts.sparse_csr:
@@ -659,10 +639,7 @@ class SparseNode(Node):
             if x._v[0] != version:
                 raise modified(self, getattr(x, "_of", x), x._v, version)
         g = g if isinstance(g, Tensor) else tensor_of(g)
-        cots = [
-            None if e is None or r is None else for_edge(r(g), e)
-            for e, r in zip(edges, self.rules, strict=True)
-        ]
+        cots = [None if e is None or r is None else for_edge(r(g), e) for e, r in zip(edges, self.rules, strict=True)]
         return [c._a if raw and c.__class__ is Tensor else c for c in cots]
 
     def release(self) -> None:
@@ -812,11 +789,7 @@ def on_values(x: Any, fn: Callable[..., Any], node: str) -> Any:
             y = fn(v)
             e = edge_of(v)
             got = engine.run_backward(
-                [(y._node, _taken(g, c).to(y.dtype))],
-                keep=again,
-                create_graph=again,
-                targets=[e],
-                accumulate=False,
+                [(y._node, _taken(g, c).to(y.dtype))], keep=again, create_graph=again, targets=[e], accumulate=False
             )
         return _built(c._at, engine.captured_for(got, e), c._size, True)
 
@@ -890,12 +863,8 @@ is_coalesced, coalesce, indices = (
     _dense_only(name, "sparse coordinate tensor") for name in ("is_coalesced", "coalesce", "indices")
 )
 values = _dense_only("values", "sparse tensor")
-crow_indices, col_indices = (
-    _dense_only(n, "sparse row compressed tensor") for n in ("crow_indices", "col_indices")
-)
-_indices, _values, _nnz, _coalesced_ = (
-    _dense_only(n, "") for n in ("_indices", "_values", "_nnz", "_coalesced_")
-)
+crow_indices, col_indices = (_dense_only(n, "sparse row compressed tensor") for n in ("crow_indices", "col_indices"))
+_indices, _values, _nnz, _coalesced_ = (_dense_only(n, "") for n in ("_indices", "_values", "_nnz", "_coalesced_"))
 
 
 def sparse_mask(self: Any, mask: Any) -> Any:
@@ -935,9 +904,7 @@ def to_sparse(
         return _in_layout(self, layout)
     n = self.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= self.ndim:
-        raise RuntimeError(
-            f"dense_to_sparse: sparse_dim argument must be in [0,{self.ndim}] range, but {n} is given"
-        )
+        raise RuntimeError(f"dense_to_sparse: sparse_dim argument must be in [0,{self.ndim}] range, but {n} is given")
     if not n and self.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     a = self.detach()._a
@@ -975,9 +942,7 @@ def _in_layout(x: Any, layout: Any) -> Any:
         return x.to_sparse_coo()
     if layout is layouts.strided:
         return x
-    raise NotImplementedError(
-        f"tidu has the sparse layouts torch.sparse_coo and torch.sparse_csr, not {layout}"
-    )
+    raise NotImplementedError(f"tidu has the sparse layouts torch.sparse_coo and torch.sparse_csr, not {layout}")
 
 
 def _layout_lacking(name: str) -> Any:
@@ -989,9 +954,7 @@ def _layout_lacking(name: str) -> Any:
     return method
 
 
-to_sparse_csc, to_sparse_bsr, to_sparse_bsc = (
-    _layout_lacking(f"to_sparse_{name}") for name in ("csc", "bsr", "bsc")
-)
+to_sparse_csc, to_sparse_bsr, to_sparse_bsc = (_layout_lacking(f"to_sparse_{name}") for name in ("csc", "bsr", "bsc"))
 
 
 def _refuse_copy(x: Any, src: Any) -> None:

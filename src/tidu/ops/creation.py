@@ -52,9 +52,7 @@ def tensor(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "tensor")
     if requires_grad.__class__ is not bool and requires_grad is not None:
-        raise TypeError(
-            f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}"
-        )
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     return made(_copied(data, dtype, 3), requires_grad)
 
 
@@ -133,12 +131,7 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def asarray(
-    obj: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    copy: bool | None = None,
-    requires_grad: bool | None = None,
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
     """`obj` as a tensor: shared memory where possible, a copy where asked for. Source: torch.asarray.
 
@@ -164,9 +157,7 @@ def asarray(
             requires_grad = True
     elif isinstance(obj, np.generic):
         if copy is False:
-            raise RuntimeError(
-                "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
-            )
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         return made(_copied(obj, dtype, 3), bool(requires_grad))
     elif isinstance(obj, np.ndarray):
         t = from_numpy(obj, _stacklevel=3)
@@ -246,9 +237,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return tensor_of(a if a.flags.writeable else a.copy())
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor over the memory of an object with Python's buffer protocol. Source: torch.frombuffer.
 
     Args:

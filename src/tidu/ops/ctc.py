@@ -143,9 +143,7 @@ _op = Op(
     _forward,
     {
         "log_probs": lambda g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity: (
-            _back.call(
-                g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity
-            )
+            _back.call(g0, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity)
         )
     },
     {
@@ -153,15 +151,7 @@ _op = Op(
             sum(
                 t
                 * _back.call(
-                    out0 * 0 + 1,
-                    log_probs,
-                    targets,
-                    out0,
-                    out1,
-                    input_lengths,
-                    target_lengths,
-                    blank,
-                    zero_infinity,
+                    out0 * 0 + 1, log_probs, targets, out0, out1, input_lengths, target_lengths, blank, zero_infinity
                 ),
                 (0, 2),
             ),
@@ -196,9 +186,7 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
         raise RuntimeError("blank must be in label range")
     for length in labels:
         if length < 0:
-            raise RuntimeError(
-                f"Expected target_lengths to have value at least 0, but got value {length} {_WHERE}"
-            )
+            raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {length} {_WHERE}")
     if targets.ndim == 1:
         if targets.shape[0] != np.sum(labels):
             raise RuntimeError(
@@ -213,13 +201,9 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
         )
     for length in inputs:
         if length < 0:
-            raise RuntimeError(
-                f"Expected input_lengths to have value at least 0, but got value {length} {_WHERE}"
-            )
+            raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {length} {_WHERE}")
         if length > time:
-            raise RuntimeError(
-                f"Expected input_lengths to have value at most {time}, but got value {length} {_WHERE}"
-            )
+            raise RuntimeError(f"Expected input_lengths to have value at most {time}, but got value {length} {_WHERE}")
 
 
 def ctc_loss(
@@ -230,10 +214,7 @@ def ctc_loss(
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
     n = x.shape[1]
-    inputs, labels = (
-        _lengths(input_lengths, "input_lengths", n),
-        _lengths(target_lengths, "target_lengths", n),
-    )
+    inputs, labels = (_lengths(input_lengths, "input_lengths", n), _lengths(target_lengths, "target_lengths", n))
     _check(x, targets, inputs, labels, blank)
     if targets.dtype.category != 1:
         targets = targets.long()

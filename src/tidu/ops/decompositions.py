@@ -95,9 +95,7 @@ def _check_qr(A_shape: Any, mode: str) -> None:
             "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if mode == "complete" and A_shape[-2] > A_shape[-1]:
-        raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
-        )
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
 
 
 def _qr_vjp(g0: Any, g1: Any, out0: Any, out1: Any, mode: str, A_shape: Any) -> Any:
@@ -283,14 +281,7 @@ def _svd_jvp(t: Any, out0: Any, out1: Any, out2: Any, full_matrices: bool) -> An
     return du, ds, dvh
 
 
-_svd = Op(
-    "linalg_svd",
-    _svd_forward,
-    vjp={"A": _svd_vjp},
-    jvp={"A": _svd_jvp},
-    outputs=3,
-    result=linalg_svd_result,
-)
+_svd = Op("linalg_svd", _svd_forward, vjp={"A": _svd_vjp}, jvp={"A": _svd_jvp}, outputs=3, result=linalg_svd_result)
 trailing("linalg_svd", A=2)
 
 
@@ -402,14 +393,7 @@ def _eigh_jvp(t: Any, out0: Any, out1: Any) -> Any:
     return real(diag(p)), v @ (p / differences(out0) * off)
 
 
-_eigh = Op(
-    "linalg_eigh",
-    _eigh_forward,
-    vjp={"A": _eigh_vjp},
-    jvp={"A": _eigh_jvp},
-    outputs=2,
-    result=eigh_result,
-)
+_eigh = Op("linalg_eigh", _eigh_forward, vjp={"A": _eigh_vjp}, jvp={"A": _eigh_jvp}, outputs=2, result=eigh_result)
 trailing("linalg_eigh", A=2)
 
 
@@ -477,14 +461,7 @@ def _eig_jvp(t: Any, out0: Any, out1: Any) -> Any:
     return diag(p), d - times_columns(v, lengths)
 
 
-_eig = Op(
-    "linalg_eig",
-    _eig_forward,
-    vjp={"A": _eig_vjp},
-    jvp={"A": _eig_jvp},
-    outputs=2,
-    result=eig_result,
-)
+_eig = Op("linalg_eig", _eig_forward, vjp={"A": _eig_vjp}, jvp={"A": _eig_jvp}, outputs=2, result=eig_result)
 trailing("linalg_eig", A=2)
 
 

@@ -26,9 +26,7 @@ Value = Any
 Ints = tuple[int, ...]
 
 
-def pairwise_distance(
-    x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Value:
+def pairwise_distance(x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Value:
     """The p-norm of x1 - x2 + eps over the last dimension. Source: torch.pairwise_distance."""
     d = max(x1.ndim, x2.ndim) - 1
     return _norm(add_number(x1 - x2, eps), float(p), (d,), keepdim)
@@ -98,9 +96,7 @@ def _pair_norms(x: Any, y: Any, p: float) -> Any:
 
 def _euclid(x: Any, y: Any) -> Any:
     """2-norms by a product of matrices."""
-    squares = (
-        (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
-    )
+    squares = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
     return np.sqrt(np.maximum(squares, 0))
 
 
@@ -157,10 +153,7 @@ def _euclidean_rule(g: Value, x1: Value, x2: Value, out: Value, needs: Any) -> A
     def pulled(r: Value, x: Value, y: Value) -> Value:
         return sum_to(x * sum(r, r.ndim - 1, True) - r @ y, tuple(x.shape))
 
-    return (
-        pulled(ratio, x1, x2) if needs[0] else None,
-        pulled(ratio.swapaxes(-1, -2), x2, x1) if needs[1] else None,
-    )
+    return (pulled(ratio, x1, x2) if needs[0] else None, pulled(ratio.swapaxes(-1, -2), x2, x1) if needs[1] else None)
 
 
 def _cdist_op(name: str, node: str, forward: Any, rule: Any) -> Op:
@@ -168,19 +161,11 @@ def _cdist_op(name: str, node: str, forward: Any, rule: Any) -> Op:
 
 
 _cdist = _cdist_op("_cdist_forward", "CdistBackward0", lambda x1, x2, p: _pair_norms(x1, x2, p), _cdist_rule)
-_euclidean = _cdist_op(
-    "_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2), _euclidean_rule
-)
-_MODES = {
-    "use_mm_for_euclid_dist_if_necessary": 0,
-    "use_mm_for_euclid_dist": 1,
-    "donot_use_mm_for_euclid_dist": 2,
-}
+_euclidean = _cdist_op("_euclidean_dist", "EuclideanDistBackward0", lambda x1, x2, p: _euclid(x1, x2), _euclidean_rule)
+_MODES = {"use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
 
 
-def cdist(
-    x1: Value, x2: Value, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
-) -> Value:
+def cdist(x1: Value, x2: Value, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Value:
     """The p-norms of the differences between all rows of x1 (..., n, d) and x2 (..., m, d), as (..., n, m).
 
     **Arguments** compute_mode: whether 2-norms may come from a product of matrices, which is faster and less exact.

@@ -21,18 +21,7 @@ from ..shapes import broadcast_shapes
 from ._exact import refuse_overlap
 from ._generator import stream_of
 from ._make import check_place, finish, refuse_grad, sizes_of
-from ._sampler import (
-    Array,
-    dtype_for,
-    factory,
-    fill,
-    float_arg,
-    floating,
-    int_arg,
-    no_derivative,
-    sampler,
-    unsupported,
-)
+from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, no_derivative, sampler, unsupported
 from .random import _normal_op, normal_fill
 
 __all__ = [
@@ -189,9 +178,7 @@ def normal(
     tensor([1.7705, 9.8533])
     """
     if size is not None:
-        return _normal_sized(
-            mean, std, size, generator, out, dtype, requires_grad, (device, pin_memory, layout)
-        )
+        return _normal_sized(mean, std, size, generator, out, dtype, requires_grad, (device, pin_memory, layout))
     by_mean, by_std = isinstance(mean, Tensor), isinstance(std, Tensor)
     if not by_mean and not by_std:
         raise TypeError(
@@ -234,14 +221,7 @@ def _normal_out(mean: Any, std: Any, generator: Any, out: Tensor) -> Tensor:
 
 
 def _normal_sized(
-    mean: Any,
-    std: Any,
-    size: Any,
-    generator: Any,
-    out: Any,
-    dtype: Any,
-    requires_grad: bool,
-    place: tuple[Any, ...],
+    mean: Any, std: Any, size: Any, generator: Any, out: Any, dtype: Any, requires_grad: bool, place: tuple[Any, ...]
 ) -> Tensor:
     check_place(*place)
     if isinstance(size, int):
@@ -328,9 +308,7 @@ def _check_weights(weights: Array, in_rows: bool) -> None:
         if low < 0:
             raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
         if not high < np.inf:
-            raise RuntimeError(
-                "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
-            )
+            raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
     elif not (high < np.inf and low >= 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not (wide.sum(-1) > 0).all():
@@ -380,9 +358,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Any:
     return rejection.binomial(stream_of(generator, "binomial"), count, prob)
 
 
-_binomial_op = sampler(
-    "binomial", _binomial, "NotImplemented", "count", "prob", rule=no_derivative("binomial")
-)
+_binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob", rule=no_derivative("binomial"))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
@@ -443,9 +419,7 @@ def _dirichlet(input: Any, generator: Any) -> Any:
     return rejection.dirichlet(stream_of(generator, "_sample_dirichlet"), input)
 
 
-_dirichlet_op = sampler(
-    "_sample_dirichlet", _dirichlet, "NotImplemented", rule=no_derivative("_sample_dirichlet")
-)
+_dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=no_derivative("_sample_dirichlet"))
 
 
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:

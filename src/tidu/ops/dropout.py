@@ -82,9 +82,7 @@ def _drop(input: Any, p: float, train: bool, fn: str, inplace: bool = False, fea
     return input.mul_(factor) if inplace else input * factor
 
 
-def _alpha_drop(
-    input: Any, p: float, train: bool, fn: str, inplace: bool = False, features: bool = False
-) -> Any:
+def _alpha_drop(input: Any, p: float, train: bool, fn: str, inplace: bool = False, features: bool = False) -> Any:
     if _unchanged(input, p, train, fn):
         return input
     if p == 1:
@@ -216,9 +214,7 @@ def f_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inpla
     return _alpha_drop(input, p, training, "alpha_dropout", inplace)
 
 
-def f_feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
+def f_feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. Source: torch.nn.functional.feature_alpha_dropout."""
     _check_probability(p)
     return _alpha_drop(input, p, training, "feature_alpha_dropout", inplace, features=True)

@@ -37,9 +37,7 @@ def _legacy(a: Any) -> str:
     return f"{dtypes.from_numpy(a.dtype).legacy}Tensor"
 
 
-def _embedding_forward(
-    weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
-) -> Any:
+def _embedding_forward(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Any:
     _checked(weight, indices)
     return gather.take_rows(weight, indices)
 
@@ -134,11 +132,7 @@ _EmbeddingNode: Any = type("EmbeddingBackward0", (EmbeddingNode,), {"__slots__":
 
 
 def embedding(
-    weight: Value,
-    indices: Value,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
+    weight: Value, indices: Value, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Value:
     """The rows of `weight` that `indices` name; `padding_idx` gets no gradient. Source: torch.embedding."""
     try:
@@ -169,12 +163,7 @@ embedding.op = _embedding
 
 
 def dense(
-    g: Value,
-    indices: Value,
-    num_weights: int,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
-    sparse: bool = False,
+    g: Value, indices: Value, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool = False
 ) -> Value:
     """Rows added up by index, as a value: the adjoint of looking them up. A sparse one keeps them apart."""
     if sparse:

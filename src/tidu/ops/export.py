@@ -121,9 +121,7 @@ def numpy(self: Any, *, force: bool = False) -> Any:
     """
     a = numbers_of(self, "numpy")
     if not force and state.grad and self.requires_grad:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if a.dtype.kind == "V":
         raise TypeError("Got unsupported ScalarType BFloat16")
     return a.view()
@@ -138,9 +136,7 @@ def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return a.copy() if copy else a
 
 
-def _dlpack(
-    self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
-) -> Any:
+def _dlpack(self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return numpy(self).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)

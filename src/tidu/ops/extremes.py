@@ -126,10 +126,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
 
 _aminmax = Op(
     "aminmax",
-    lambda input, dim, keepdim: (
-        _extreme(np.minimum)(input, dim, keepdim),
-        _extreme(np.maximum)(input, dim, keepdim),
-    ),
+    lambda input, dim, keepdim: (_extreme(np.minimum)(input, dim, keepdim), _extreme(np.maximum)(input, dim, keepdim)),
     vjp={
         "input": lambda g0, g1, input, out0, out1, input_shape, dim, keepdim: (
             expand_back(g0, input_shape, dim, keepdim) * _ties(input, out0, dim, keepdim)
@@ -199,9 +196,7 @@ def value_backward(g: Any, shape: Ints, dim: int, indices: Any, keepdim: bool) -
     if not shape:
         return g
     dims = (dim,)
-    return scatter_values(
-        restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim)
-    )
+    return scatter_values(restore(g, shape, dims, keepdim), shape, dim, restore(indices, shape, dims, keepdim))
 
 
 def value_forward(t: Any, dim: int, indices: Any, keepdim: bool) -> Any:
@@ -218,11 +213,7 @@ def picked(name: str, forward: Any, node: str, result: Any) -> Op:
     return Op(
         name,
         forward,
-        vjp={
-            "input": lambda g0, input_shape, dim, out1, keepdim: value_backward(
-                g0, input_shape, dim, out1, keepdim
-            )
-        },
+        vjp={"input": lambda g0, input_shape, dim, out1, keepdim: value_backward(g0, input_shape, dim, out1, keepdim)},
         jvp={"input": lambda t, dim, out1, keepdim: (value_forward(t, dim, out1, keepdim), None)},
         outputs=2,
         nondiff=(1,),
@@ -360,9 +351,7 @@ def _truth_dims(dim: Any, ndim: int) -> Ints:
 
 
 _count = Op(
-    "count_nonzero",
-    lambda input, dim: packed(np.asarray(np.count_nonzero(input, axis=dim), np.int64)),
-    out_arg=False,
+    "count_nonzero", lambda input, dim: packed(np.asarray(np.count_nonzero(input, axis=dim), np.int64)), out_arg=False
 )
 
 

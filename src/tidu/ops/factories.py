@@ -130,9 +130,7 @@ def _strided(shape: tuple[int, ...], stride: Any, d: Any) -> Any:
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})"
         )
     if any(s < 0 for s in stride):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
     n = 0 if 0 in shape else 1 + sum((k - 1) * s for k, s in zip(shape, stride, strict=True))
     memory = empty_array((n,), d)
     return np.ndarray(shape, memory.dtype, memory, strides=tuple(s * memory.itemsize for s in stride))
@@ -263,9 +261,7 @@ def new_empty(
     return made(empty_array(sizes_of(args, size, "new_empty"), d.np), requires_grad)
 
 
-def _new_filled(
-    self: Any, fn: str, value: int, args: tuple[Any, ...], size: Any, dtype: Any, grad: bool
-) -> Tensor:
+def _new_filled(self: Any, fn: str, value: int, args: tuple[Any, ...], size: Any, dtype: Any, grad: bool) -> Tensor:
     shape = sizes_of(args, size, fn)
     if overriding(self):
         return _overridden(globals()[fn], (self, shape), {"dtype": dtype, "requires_grad": grad})
@@ -299,9 +295,7 @@ def new_full(
     """One number, in the given sizes and this tensor's dtype. Source: torch.Tensor.new_full."""
     check_place(device, pin_memory, layout)
     if overriding(self):
-        return _overridden(
-            new_full, (self, size, fill_value), {"dtype": dtype, "requires_grad": requires_grad}
-        )
+        return _overridden(new_full, (self, size, fill_value), {"dtype": dtype, "requires_grad": requires_grad})
     return full(size, fill_value, dtype=_dtype(self, dtype, "new_full"), requires_grad=requires_grad)
 
 

@@ -40,21 +40,10 @@ def _fill_op(name: str, node: str, tensor: bool) -> Op:
     if tensor:
         rules["value"] = lambda g: g.sum()
         jvp["value"] = lambda t, input: zeros(input) + t
-    return Op(
-        name,
-        _full,
-        rules,
-        jvp,
-        tensors=("input", "value") if tensor else ("input",),
-        node=node,
-        out_arg=False,
-    )
+    return Op(name, _full, rules, jvp, tensors=("input", "value") if tensor else ("input",), node=node, out_arg=False)
 
 
-_fill_number, _fill_tensor = (
-    _fill_op("fill", "FillBackward0", False),
-    _fill_op("fill.tensor", "FillBackward1", True),
-)
+_fill_number, _fill_tensor = (_fill_op("fill", "FillBackward0", False), _fill_op("fill.tensor", "FillBackward1", True))
 _ifill_number = _fill_op("fill.number_", "FillBackward2", False)
 _ifill_tensor = _fill_op("fill.tensor_", "FillBackward3", True)
 _zero = Op(
@@ -93,9 +82,7 @@ def _checked(input: Any, value: Any) -> Any:
             "of:\n * (Tensor value)\n * (Number value)\n"
         )
     if value.ndim:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
-        )
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return value
 
 

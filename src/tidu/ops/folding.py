@@ -24,9 +24,7 @@ def _pairs(padding: Ints) -> list[tuple[int, int]]:
 
 _im2col: Any = linear(
     "im2col",
-    lambda input, kernel, dilation, padding, stride: kernels.im2col(
-        input, kernel, stride, _pairs(padding), dilation
-    ),
+    lambda input, kernel, dilation, padding, stride: kernels.im2col(input, kernel, stride, _pairs(padding), dilation),
     lambda g, input_shape, kernel, dilation, padding, stride: _col2im(
         g, tuple(input_shape[2:]), kernel, dilation, padding, stride
     ),
@@ -64,9 +62,7 @@ def unfold(input: Value, kernel_size: Any, dilation: Any = 1, padding: Any = 0, 
     _positive("kernel", kernel)
     _positive("dilation", dil)
     if any(p < 0 for p in pad):
-        raise RuntimeError(
-            f"padding should be non-negative, but got pad_height: {pad[0]} pad_width: {pad[1]}"
-        )
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {pad[0]} pad_width: {pad[1]}")
     _positive("stride", step)
     n = input.ndim
     shape = list(input.shape)
@@ -110,9 +106,7 @@ def fold(
     _positive("kernel", kernel)
     _positive("dilation", dil)
     if any(p < 0 for p in pad):
-        raise RuntimeError(
-            f"padding should be non-negative, but got pad_height: {pad[0]} pad_width: {pad[1]}"
-        )
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {pad[0]} pad_width: {pad[1]}")
     _positive("stride", step)
     n, shape = input.ndim, list(input.shape)
     if not (n in (2, 3) and all(shape[-2:])):
@@ -173,10 +167,7 @@ _pixel_shuffle: Any = linear(
     "pixel_shuffle", _shuffle, lambda g, upscale_factor: _pixel_unshuffle(g, upscale_factor), out_arg=False
 )
 _pixel_unshuffle: Any = linear(
-    "pixel_unshuffle",
-    _unshuffle,
-    lambda g, downscale_factor: _pixel_shuffle(g, downscale_factor),
-    out_arg=False,
+    "pixel_unshuffle", _unshuffle, lambda g, downscale_factor: _pixel_shuffle(g, downscale_factor), out_arg=False
 )
 
 
@@ -238,9 +229,7 @@ def channel_shuffle(input: Value, groups: int) -> Value:
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {shape}")
     if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     if shape[1] % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {shape[1]} channels and {groups} groups."

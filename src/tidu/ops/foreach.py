@@ -22,9 +22,7 @@ def _each(values: Any, count: int) -> Any:
     """One value for each tensor: of a list, of a vector of scalars, or the same for all."""
     if isinstance(values, (list, tuple)):
         if len(values) != count:
-            raise RuntimeError(
-                f"Tensor lists must have the same number of tensors, got {count} and {len(values)}"
-            )
+            raise RuntimeError(f"Tensor lists must have the same number of tensors, got {count} and {len(values)}")
         return values
     return repeat(values, count)
 
@@ -52,9 +50,7 @@ def _binary(name: str, method: str, inplace: bool) -> Callable[..., Any]:
         if isinstance(self, (int, float)):  # _foreach_pow(2, tensors)
             return tuple(self**t for t in _of_list(other, name))
         tensors, more = _of_list(self, name), {} if alpha == 1 else {"alpha": alpha}
-        out = tuple(
-            getattr(t, method)(o, **more) for t, o in zip(tensors, _each(other, len(tensors)), strict=False)
-        )
+        out = tuple(getattr(t, method)(o, **more) for t, o in zip(tensors, _each(other, len(tensors)), strict=False))
         return self if inplace else out
 
     return op
@@ -127,9 +123,7 @@ def _make() -> list[str]:
             for end in ("", "_"):
                 op = make(name, METHOD.get(name, name) + end, bool(end))
                 op.__name__ = op.__qualname__ = f"_foreach_{name}{end}"
-                op.__doc__ = (
-                    f"`Tensor.{name}{end}` of each tensor of a list. Source: torch._foreach_{name}{end}."
-                )
+                op.__doc__ = f"`Tensor.{name}{end}` of each tensor of a list. Source: torch._foreach_{name}{end}."
                 globals()[op.__name__] = op
                 names.append(op.__name__)
     return names

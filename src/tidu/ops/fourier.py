@@ -31,9 +31,7 @@ _INVERSE = {NONE: "forward", ROOT: "ortho", BY_N: "backward"}
 # ------------------------------------------------------------------ the ops
 
 
-_FEW = (
-    4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
-)
+_FEW = 4096  # elements, below which it is not worth importing SciPy, whose transforms are several times as fast
 _MANY = 1 << 16  # elements, from which on it is worth compiling loops, which are twice as fast again
 
 
@@ -94,11 +92,7 @@ def _weighted(x: Any, d: int, n: int, inner: float) -> Any:
 
 
 c2c = linear(
-    "fft_c2c",
-    _c2c,
-    lambda g, dim, norm, forward: c2c(g, dim, norm, not forward),
-    node="FftC2CBackward0",
-    out_arg=False,
+    "fft_c2c", _c2c, lambda g, dim, norm, forward: c2c(g, dim, norm, not forward), node="FftC2CBackward0", out_arg=False
 )
 
 
@@ -179,9 +173,7 @@ def _shape_and_dims(x: Any, s: Any, dim: Any) -> tuple[list[int], list[int]]:
         if s is None:
             return list(range(x.ndim)), [-1] * x.ndim
         if len(s) > x.ndim:
-            raise RuntimeError(
-                f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions."
-            )
+            raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions.")
         dims = list(range(x.ndim - len(s), x.ndim))
     else:
         dims = [_axis(x, d) for d in ((dim,) if isinstance(dim, int) else dim)]
@@ -212,9 +204,7 @@ def _done(name: str, r: Any, out: Any, laid_out: bool = False) -> Any:
 
 
 def _one(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         x = _promoted(input)
         d = _axis(x, dim)
         if n is not None:
@@ -233,9 +223,7 @@ def _one(name: str, forward: bool) -> Callable[..., Any]:
 
 
 def _one_real(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         if input.dtype.is_complex:
             raise RuntimeError(f"{name} expects a real input tensor, but got {input.dtype.legacy}")
         x = _promoted(input)
@@ -251,9 +239,7 @@ def _one_real(name: str, forward: bool) -> Callable[..., Any]:
 
 
 def _one_to_real(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         x = _promoted(input, True)
         d = _axis(x, dim)
         points = _points(2 * (x.shape[d] - 1) if n is None else n)
@@ -273,9 +259,7 @@ irfft, hfft = _one_to_real("irfft", False), _one_to_real("hfft", True)
 
 
 def _several(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         dims, sizes = _shape_and_dims(input, s, dim)
         x = _promoted(input, True)
         _checked(x, dims, sizes)
@@ -292,9 +276,7 @@ def _one_axis_at_least(name: str, dims: Sequence[int]) -> None:
 
 
 def _several_real(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         if input.dtype.is_complex:
             raise RuntimeError(
                 f"rfftn expects a real-valued input tensor, but got {input.dtype.legacy}"
@@ -318,9 +300,7 @@ def _several_real(name: str, forward: bool) -> Callable[..., Any]:
 
 
 def _several_to_real(name: str, forward: bool) -> Callable[..., Any]:
-    def transform(
-        input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         dims, sizes = _shape_and_dims(input, s, dim)
         _one_axis_at_least(name, dims)
         x = _promoted(input, True)
@@ -344,9 +324,7 @@ irfftn, hfftn = _several_to_real("irfftn", False), _several_to_real("hfftn", Tru
 
 
 def _two(name: str, several: Callable[..., Any]) -> Callable[..., Any]:
-    def transform(
-        input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
-    ) -> Any:
+    def transform(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
         if dim is None:
             raise TypeError(f"{name}() takes two dims")
         return several(input, s, dim, norm, out=out)
@@ -413,9 +391,7 @@ def fftfreq(
     k = np.arange(n)
     k[(n + 1) // 2 :] -= n
     with np.errstate(all="ignore"):
-        return finish(
-            k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad
-        )
+        return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
 
 
 def rfftfreq(
@@ -429,9 +405,7 @@ def rfftfreq(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     k = np.arange(n // 2 + 1)
     with np.errstate(all="ignore"):
-        return finish(
-            k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad
-        )
+        return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
 
 
 def _shifted(input: Any, dim: Any, half: Callable[[int], int]) -> Any:

@@ -131,7 +131,7 @@ _gather_op = apart_out(
             vjp={"input": lambda g, input_shape, dim, index: gather_adjoint(g, input_shape, dim, index)},
             jvp={"input": lambda t, dim, index: gather(t, dim, index)},
             tensors=("input", "index"),
-        ).call,
+        ).call
     )
 )
 
@@ -144,9 +144,7 @@ _by_index.op = _gather_op.op
 _gather_now = indexed(
     _by_index,
     lambda a, k, dim: _gather(a, dim, k),
-    lambda g, shape, k, dim: (_gather_adjoint if g.__class__ is ndarray else gather_adjoint)(
-        g, shape, dim, k
-    ),
+    lambda g, shape, k, dim: (_gather_adjoint if g.__class__ is ndarray else gather_adjoint)(g, shape, dim, k),
 )
 
 
@@ -189,9 +187,7 @@ def scatter_values(values: Any, shape: Ints, dim: int, index: Any) -> Any:
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`. Source: torch.take_along_dim."""
     if indices.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.legacy}"
-        )
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.legacy}")
     if dim is None:
         input, indices = reshape(input, (-1,)), reshape(indices, (-1,))
         return gather(input, 0, indices, out=out)
@@ -258,9 +254,7 @@ def _check_scatter_0d(shape: Ints, dim: int, index: Ints, src: Ints | None) -> N
     try:
         _check_scatter(shape or (1,), dim, index or (1,), None if src is None else src or (1,))
     except RuntimeError as e:
-        shown = (
-            f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
-        )
+        shown = f"Expected index {list(index)} to be no larger than self {list(shape)} apart from dimension {dim}"
         if src is None or "apart from" not in str(e):
             raise
         raise RuntimeError(f"{shown} and to be no larger size than src {list(src)}") from None
@@ -360,10 +354,7 @@ _scatter_src, _scatter_number = (
 _scatter_add_op = Op(
     "scatter_add",
     copied(add_into),
-    vjp={
-        "input": lambda g: g,
-        "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape, "ScatterAdd"),
-    },
+    vjp={"input": lambda g: g, "src": lambda g, dim, index, src_shape: taken(g, dim, index, src_shape, "ScatterAdd")},
     jvp={
         "input": lambda t: t,
         "src": lambda t, input, dim, index: scatter_add(input.new_zeros(tuple(input.shape)), dim, index, t),
@@ -400,9 +391,7 @@ _combine_src = _combining(("input", "index", "src"), "scatter.reduce")
 _combine_number = _combining(("input", "index"), "scatter.value_reduce")
 
 
-def _choose(
-    input: Any, dim: Any, index: Any, src: Any, value: Any, reduce: Any
-) -> tuple[Op, tuple[Any, ...]]:
+def _choose(input: Any, dim: Any, index: Any, src: Any, value: Any, reduce: Any) -> tuple[Op, tuple[Any, ...]]:
     """The op behind a call of scatter, and its arguments."""
     given = src if value is None else value
     if isinstance(given, Number) or isinstance(given, np.generic):
@@ -453,9 +442,7 @@ scatter.op = _scatter_src_op
 
 
 @numpy_names
-def scatter_(
-    self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
-) -> Any:
+def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """`scatter`, in place. Source: torch.Tensor.scatter_."""
     op, args = _choose(self, dim, index, src, value, reduce)
     return write_part(op, args, _combine_into if reduce is not None else scatter_into)

@@ -123,9 +123,7 @@ def _op(n: int) -> Any:
                 return _sampled(x, places, interpolation_mode, padding_mode, align_corners)._a
         return _sampled(input, grid, interpolation_mode, padding_mode, align_corners)
 
-    return composed(
-        f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False
-    )
+    return composed(f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False)
 
 
 _OPS = {2: _op(2), 3: _op(3)}
@@ -162,9 +160,7 @@ def _check(input: Value, grid: Value, mode: int) -> None:
     refusal("bic", "grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu")("", input.dtype)
 
 
-def grid_sampler(
-    input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Value:
+def grid_sampler(input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Value:
     """`grid_sample` with numbers for the modes. Source: torch.grid_sampler."""
     _check(input, grid, interpolation_mode)
     return _OPS[input.ndim - 2].call(input, grid, interpolation_mode, padding_mode, align_corners)
@@ -186,11 +182,7 @@ def _default_corners() -> bool:
 
 
 def grid_sample(
-    input: Value,
-    grid: Value,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool | None = None,
+    input: Value, grid: Value, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Value:
     """input (N, C, H, W) sampled at grid (N, H', W', 2), pairs (x, y) with -1 ... 1 from edge to edge; or in 3-d.
 
@@ -228,9 +220,9 @@ def _base(size: Ints, corners: bool, dtype: Any) -> Any:
 
 _affine: Any = linear(
     "affine_grid_generator",
-    lambda theta, size, align_corners: np.matmul(
-        _base(size, align_corners, theta.dtype), theta.swapaxes(1, 2)
-    ).reshape(size[0], *size[2:], len(size) - 2),
+    lambda theta, size, align_corners: np.matmul(_base(size, align_corners, theta.dtype), theta.swapaxes(1, 2)).reshape(
+        size[0], *size[2:], len(size) - 2
+    ),
     lambda g, size, align_corners: _affine_back(g, size, align_corners),
     out_arg=False,
 )

@@ -84,9 +84,7 @@ def searchsorted(
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"{fn}side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
-        raise RuntimeError(
-            f"{fn}side and right can't be set to opposites, got side of left while right was True"
-        )
+        raise RuntimeError(f"{fn}side and right can't be set to opposites, got side of left while right was True")
     if not shape:
         raise RuntimeError(f"{fn}boundaries tensor should have positive dimension, but got 0 dimension")
     theirs = () if scalar else tuple(values.shape)
@@ -133,9 +131,7 @@ def _check_out(out: Any, out_int32: bool, fn: str) -> None:
         )
 
 
-def bucketize(
-    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
-) -> Any:
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
     """The bucket, between sorted boundaries, of each value. Source: torch.bucketize."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -173,12 +169,7 @@ def _unknown(name: str) -> Any:
 
 
 _bincount_op = Op(
-    "bincount",
-    _bincount,
-    vjp=_unknown("bincount"),
-    tensors=("input", "weights"),
-    node="NotImplemented",
-    out_arg=False,
+    "bincount", _bincount, vjp=_unknown("bincount"), tensors=("input", "weights"), node="NotImplemented", out_arg=False
 )
 
 
@@ -304,10 +295,7 @@ def _run(input: Any, bins: list[Any], range_: Any, weight: Any, density: bool) -
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
             f"{len(range_)}"
         )
-    edges = [
-        b.copy() if isinstance(b, np.ndarray) else _outer(flat[:, d], b, range_, d)
-        for d, b in enumerate(bins)
-    ]
+    edges = [b.copy() if isinstance(b, np.ndarray) else _outer(flat[:, d], b, range_, d) for d, b in enumerate(bins)]
     return (_histogramdd(input, edges, weight, density), *edges)
 
 
@@ -336,13 +324,7 @@ _histogram_edges_op = _histogram_declared("histogram.edges", ("input", "bins", "
 
 
 def histogram(
-    input: Any,
-    bins: Any = 100,
-    *,
-    range: Any = None,
-    weight: Any = None,
-    density: bool = False,
-    out: Any = None,
+    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
 ) -> Any:
     """How many elements (or how much weight) lie in each bin, and the bins' edges: (hist, bin_edges).
 
@@ -371,9 +353,7 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, de
     n = input.shape[-1]
     bins = [bins] * n if isinstance(bins, int) else list(bins)
     if len(bins) != n:
-        raise RuntimeError(
-            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
-        )
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     arrays = [b._a if isinstance(b, Tensor) else b for b in bins]
     hist, *edges = _histogramdd_op.call(input, arrays, range, weight, density)
     return return_type("histogramdd", "hist", "bin_edges")(

@@ -164,11 +164,7 @@ def _product_jvp(input: Any, tau: Any, out: Any, t_input: Any, t_tau: Any) -> An
 
 
 householder_product = Op(
-    "linalg_householder_product",
-    _product_forward,
-    vjp=_product_vjp,
-    jvp=_product_jvp,
-    tensors=("input", "tau"),
+    "linalg_householder_product", _product_forward, vjp=_product_vjp, jvp=_product_jvp, tensors=("input", "tau")
 ).call
 trailing("linalg_householder_product", input=2, tau=1)
 

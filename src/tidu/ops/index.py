@@ -7,26 +7,10 @@ LAZY = {
         "hardshrink prelu relu relu_",
         "",
     ),
-    "adaptive": (
-        "adaptive_avg_pool1d adaptive_max_pool1d",
-        "",
-        "",
-    ),
-    "attention": (
-        "",
-        "",
-        "",
-    ),
-    "bags": (
-        "embedding_bag",
-        "",
-        "",
-    ),
-    "contraction": (
-        "einsum inner kron tensordot",
-        "inner kron",
-        "",
-    ),
+    "adaptive": ("adaptive_avg_pool1d adaptive_max_pool1d", "", ""),
+    "attention": ("", "", ""),
+    "bags": ("embedding_bag", "", ""),
+    "contraction": ("einsum inner kron tensordot", "inner kron", ""),
     "convolution": (
         "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
         "",
@@ -39,21 +23,9 @@ LAZY = {
         "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
         "",
     ),
-    "ctc": (
-        "ctc_loss",
-        "",
-        "",
-    ),
-    "decompositions": (
-        "qr svd",
-        "qr svd",
-        "",
-    ),
-    "distance": (
-        "cdist cosine_similarity pairwise_distance pdist",
-        "",
-        "",
-    ),
+    "ctc": ("ctc_loss", "", ""),
+    "decompositions": ("qr svd", "qr svd", ""),
+    "distance": ("cdist cosine_similarity pairwise_distance pdist", "", ""),
     "draws": (
         "_sample_dirichlet _standard_gamma _standard_gamma_grad bernoulli binomial multinomial normal poisson",
         "bernoulli bernoulli_ multinomial",
@@ -65,21 +37,13 @@ LAZY = {
         "",
         "",
     ),
-    "embedding": (
-        "embedding embedding_renorm_",
-        "",
-        "",
-    ),
+    "embedding": ("embedding embedding_renorm_", "", ""),
     "extremes": (
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "",
     ),
-    "folding": (
-        "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle",
-        "",
-        "",
-    ),
+    "folding": ("channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle", "", ""),
     "foreach": (
         "_foreach_clone _foreach_copy_ _foreach_max _foreach_mm _foreach_norm _foreach_zero_ _foreach_abs "
         "_foreach_abs_ _foreach_acos _foreach_acos_ _foreach_asin _foreach_asin_ _foreach_atan _foreach_atan_ "
@@ -98,40 +62,19 @@ LAZY = {
         "",
         "",
     ),
-    "fourier": (
-        "",
-        "",
-        "",
-    ),
+    "fourier": ("", "", ""),
     "gather": (
         "gather scatter scatter_add take_along_dim",
         "gather scatter scatter_ scatter_add scatter_add_ take_along_dim",
         "",
     ),
-    "grid": (
-        "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
-        "",
-        "",
-    ),
-    "hashing": (
-        "hash_tensor",
-        "hash_tensor",
-        "",
-    ),
-    "histograms": (
-        "bincount bucketize histc histogram histogramdd searchsorted",
-        "bincount histc histogram",
-        "",
-    ),
-    "householder": (
-        "geqrf orgqr ormqr",
-        "geqrf orgqr ormqr",
-        "",
-    ),
+    "grid": ("affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d", "", ""),
+    "hashing": ("hash_tensor", "hash_tensor", ""),
+    "histograms": ("bincount bucketize histc histogram histogramdd searchsorted", "bincount histc histogram", ""),
+    "householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", ""),
     "index_dim": (
         "index_add index_copy index_fill index_reduce index_select",
-        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ "
-        "index_select",
+        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select",
         "",
     ),
     "internal": (
@@ -140,80 +83,23 @@ LAZY = {
         "",
         "",
     ),
-    "layer_norm": (
-        "layer_norm native_layer_norm rms_norm",
-        "",
-        "",
-    ),
-    "ldl": (
-        "",
-        "",
-        "",
-    ),
-    "linear": (
-        "bilinear",
-        "",
-        "",
-    ),
-    "lobpcg": (
-        "lobpcg",
-        "",
-        "",
-    ),
-    "loss": (
-        "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
-        "",
-        "",
-    ),
-    "lowrank": (
-        "pca_lowrank svd_lowrank",
-        "",
-        "",
-    ),
-    "lu": (
-        "lu lu_solve lu_unpack",
-        "lu lu_solve",
-        "",
-    ),
-    "margin": (
-        "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss",
-        "",
-        "",
-    ),
-    "matrix_functions": (
-        "cross matrix_exp matrix_power trace",
-        "cross matrix_exp matrix_power trace",
-        "",
-    ),
-    "matrix_norms": (
-        "",
-        "",
-        "",
-    ),
-    "mixing": (
-        "lerp addcmul addcdiv",
-        "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_",
-        "",
-    ),
-    "nll": (
-        "",
-        "",
-        "",
-    ),
-    "normalization": (
-        "batch_norm group_norm instance_norm native_batch_norm native_group_norm",
-        "",
-        "",
-    ),
-    "padding": (
-        "constant_pad_nd",
-        "",
-        "",
-    ),
+    "layer_norm": ("layer_norm native_layer_norm rms_norm", "", ""),
+    "ldl": ("", "", ""),
+    "linear": ("bilinear", "", ""),
+    "lobpcg": ("lobpcg", "", ""),
+    "loss": ("binary_cross_entropy_with_logits kl_div poisson_nll_loss", "", ""),
+    "lowrank": ("pca_lowrank svd_lowrank", "", ""),
+    "lu": ("lu lu_solve lu_unpack", "lu lu_solve", ""),
+    "margin": ("cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss", "", ""),
+    "matrix_functions": ("cross matrix_exp matrix_power trace", "cross matrix_exp matrix_power trace", ""),
+    "matrix_norms": ("", "", ""),
+    "mixing": ("lerp addcmul addcdiv", "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_", ""),
+    "nll": ("", "", ""),
+    "normalization": ("batch_norm group_norm instance_norm native_batch_norm native_group_norm", "", ""),
+    "padding": ("constant_pad_nd", "", ""),
     "piecewise": (
         "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp",
-        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ "
-        "masked_fill_",
+        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ masked_fill_",
         "nan_to_num heaviside hypot atan2 arctan2 ldexp",
     ),
     "places": (
@@ -221,16 +107,8 @@ LAZY = {
         "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take",
         "",
     ),
-    "pooling": (
-        "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
-        "",
-        "",
-    ),
-    "pseudoinverse": (
-        "pinverse",
-        "pinverse",
-        "",
-    ),
+    "pooling": ("avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
+    "pseudoinverse": ("pinverse", "pinverse", ""),
     "random": (
         "Generator default_generator get_rng_state initial_seed manual_seed rand rand_like randint "
         "randint_like randn randn_like randperm seed set_rng_state",
@@ -238,14 +116,12 @@ LAZY = {
         "",
     ),
     "ranges": (
-        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices "
-        "vander",
+        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices vander",
         "",
         "",
     ),
     "rearrange": (
-        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril "
-        "triu",
+        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
         "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile "
         "tril tril_ triu triu_",
         "",
@@ -255,51 +131,19 @@ LAZY = {
         "cummax cummin cumprod cumsum logcumsumexp",
         "cumprod cumsum",
     ),
-    "scatter_reduce": (
-        "scatter_reduce",
-        "scatter_reduce scatter_reduce_",
-        "",
-    ),
-    "segments": (
-        "segment_reduce",
-        "",
-        "",
-    ),
-    "signal_windows": (
-        "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-        "",
-        "",
-    ),
-    "softmax": (
-        "log_softmax softmax",
-        "log_softmax softmax",
-        "",
-    ),
-    "solvers": (
-        "det inverse logdet slogdet",
-        "det inverse logdet slogdet",
-        "",
-    ),
-    "sorting": (
-        "argsort kthvalue mode msort sort topk",
-        "argsort kthvalue mode msort sort topk",
-        "",
-    ),
+    "scatter_reduce": ("scatter_reduce", "scatter_reduce scatter_reduce_", ""),
+    "segments": ("segment_reduce", "", ""),
+    "signal_windows": ("bartlett_window blackman_window hamming_window hann_window kaiser_window", "", ""),
+    "softmax": ("log_softmax softmax", "log_softmax softmax", ""),
+    "solvers": ("det inverse logdet slogdet", "det inverse logdet slogdet", ""),
+    "sorting": ("argsort kthvalue mode msort sort topk", "argsort kthvalue mode msort sort topk", ""),
     "special_functions": (
         "erf erfc erfinv lgamma digamma polygamma mvlgamma i0 sinc logit logit_",
         "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_",
         "erf erfc erfinv lgamma digamma i0 sinc",
     ),
-    "special_pairs": (
-        "igamma igammac",
-        "igamma igammac",
-        "igamma igammac",
-    ),
-    "spectrogram": (
-        "istft stft",
-        "istft stft",
-        "",
-    ),
+    "special_pairs": ("igamma igammac", "igamma igammac", "igamma igammac"),
+    "spectrogram": ("istft stft", "istft stft", ""),
     "splitting": (
         "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit",
@@ -318,16 +162,8 @@ LAZY = {
         "cholesky cholesky_inverse cholesky_solve triangular_solve",
         "",
     ),
-    "uniques": (
-        "isin unique unique_consecutive",
-        "unique unique_consecutive",
-        "",
-    ),
-    "upsample": (
-        "",
-        "",
-        "",
-    ),
+    "uniques": ("isin unique unique_consecutive", "unique unique_consecutive", ""),
+    "upsample": ("", "", ""),
     "view_copies": (
         "alias_copy as_strided_copy detach_copy expand_copy permute_copy select_copy slice_copy split_copy "
         "split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy "

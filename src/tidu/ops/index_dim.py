@@ -63,9 +63,7 @@ def _index_select(input: Any, dim: int, index: Any) -> Any:
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if not input.ndim and index.size != 1:
-        raise RuntimeError(
-            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
-        )
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     a, k = _vector(input, index)
@@ -100,8 +98,7 @@ _index_select_op = Op(
 )
 _index_select_call = apart_out(
     exact_out(
-        _index_select_op.call,
-        lambda have, want: "index_select(): self and result must have the same scalar type",
+        _index_select_op.call, lambda have, want: "index_select(): self and result must have the same scalar type"
     )
 )
 
@@ -158,18 +155,14 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
             f"{from_numpy(index.dtype).legacy} and size: {list(index.shape)}"
         )
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
-        raise RuntimeError(
-            f"{name}(): Expected dtype int32/int64 for index but got: {from_numpy(index.dtype).legacy}"
-        )
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {from_numpy(index.dtype).legacy}")
     if source.dtype != input.dtype:
         raise RuntimeError(
             f"{name}(): self ({from_numpy(input.dtype).legacy}) and source ({from_numpy(source.dtype).legacy}) must "
             "have the same scalar type"
         )
     if d and d >= source.ndim:
-        raise RuntimeError(
-            f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim {source.ndim}"
-        )
+        raise RuntimeError(f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim {source.ndim}")
     length = source.shape[d] if source.ndim else 1 if index.size == 1 else size_at(source.shape, d)
     if index.size != length:
         raise RuntimeError(
@@ -184,9 +177,7 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
     n = input.shape[d] if input.ndim else 1
     reduces = name == "index_reduce_"
     if reduces and index.size and not n and input.ndim > 1:
-        raise IndexError(
-            f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}"
-        )
+        raise IndexError(f"select(): index 0 out of range for tensor of size {list(input.shape)} at dimension {d}")
     try:
         if input.ndim < 2 or input.size or reduces:
             check_index(index, n, d)
@@ -229,9 +220,7 @@ _index_add_op = Op(
     copied(_add_into),
     vjp={
         "input": lambda g: g,
-        "source": lambda g, dim, index, source_shape, alpha: _scaled(
-            _selected(g, dim, index, source_shape), alpha
-        ),
+        "source": lambda g, dim, index, source_shape, alpha: _scaled(_selected(g, dim, index, source_shape), alpha),
     },
     jvp={
         "input": lambda t: t,
@@ -268,18 +257,14 @@ def _copy_into(input: Any, dim: int, index: Any, source: Any) -> None:
     if index.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     if not source.ndim and index.size != 1:
-        raise IndexError(
-            f"index_copy_(): When source is scalar, index should have one element (got {index.size})"
-        )
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
     if source.ndim != input.ndim and source.ndim and input.ndim:
         raise IndexError(
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
             f"dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
         )
     if index.dtype != np.int64:
-        raise RuntimeError(
-            f"index_copy_(): Expected a long tensor for index, but got {from_numpy(index.dtype).legacy}"
-        )
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {from_numpy(index.dtype).legacy}")
     if source.dtype != input.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -437,9 +422,7 @@ def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
 _KERNELS = {("mean", "b"): "div_floor_cpu", ("amax", "c"): "maximum_cpu", ("amin", "c"): "minimum_cpu"}
 
 
-def _reduce_into(
-    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> None:
+def _reduce_into(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> None:
     """A copy of `input` into whose slices, named by a vector of indices, those of `source` are combined.
 
     **Arguments** reduce: "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
@@ -447,9 +430,7 @@ def _reduce_into(
     """
     warn_once("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
-        )
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     d = _check_source("index_reduce_", input, dim, index, source)
     kind = input.dtype.kind
     kernel = "index_func_" if input.ndim < 2 and kind in "bc" else _KERNELS.get((reduce, kind))
@@ -497,9 +478,7 @@ _index_reduce_op = Op(
 index_reduce = apart_out(exact_out(_index_reduce_op.call))
 
 
-def index_reduce_(
-    self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+def index_reduce_(self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`index_reduce`, in place. Source: torch.Tensor.index_reduce_."""
     args = (self, dim, index, source, reduce, include_self)
     return write_part(_index_reduce_op, args, _including_into)

@@ -21,17 +21,7 @@ from ..core.viewing import view_op
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import from_numpy
 from ._indexed import indexed, indexed_by_list
-from ._keys import (
-    Indices,
-    basic,
-    chain,
-    dims_taken,
-    index_tensor,
-    indexes_one,
-    out_of_range,
-    plain_key,
-    tensors_only,
-)
+from ._keys import Indices, basic, chain, dims_taken, index_tensor, indexes_one, out_of_range, plain_key, tensors_only
 from ._positions import accumulate_at, laid_out, nothing, numpy_key, refuse_index, take, taken_shape
 from ._strides import copy_as
 from ._write import write_part
@@ -91,9 +81,7 @@ def getitem(self: Tensor, key: Any) -> Any:
     return alias(view) if view is self else view
 
 
-_window = view_op(
-    "getitem", lambda input, key: input[key], lambda g, shape, key: _window_adjoint(g, shape, key)
-)
+_window = view_op("getitem", lambda input, key: input[key], lambda g, shape, key: _window_adjoint(g, shape, key))
 
 
 def _window_adjoint(g: Any, shape: Any, key: Any) -> Any:
@@ -106,9 +94,7 @@ def _unrecorded(x: Tensor) -> bool:
     """Whether a view of `x` is made without a node, so that it may be made in one step."""
     if not hasattr(x, "_a"):
         return False
-    return state.record is False or (
-        state.record is True and (x._node if x._view is None else live_node(x)) is None
-    )
+    return state.record is False or (state.record is True and (x._node if x._view is None else live_node(x)) is None)
 
 
 # ------------------------------------------------------------------ tensors of indices
@@ -137,9 +123,7 @@ _take = indexed(
     _take,
     take,
     lambda g, shape, k, dim: (
-        accumulate_at(None, shape, [None] * dim + [k], g)
-        if g.__class__ is ndarray
-        else take_adjoint(g, shape, k, dim)
+        accumulate_at(None, shape, [None] * dim + [k], g) if g.__class__ is ndarray else take_adjoint(g, shape, k, dim)
     ),
 )
 take_adjoint = Op(
@@ -264,10 +248,7 @@ clear = Op(
 _put = Op(
     "index_put",
     _index_put,
-    vjp={
-        "input": lambda g, indices, accumulate: g if accumulate else clear(g, indices),
-        "values": _values_cotangent,
-    },
+    vjp={"input": lambda g, indices, accumulate: g if accumulate else clear(g, indices), "values": _values_cotangent},
     jvp={
         "input": lambda t, indices, accumulate: t if accumulate else clear(t, indices),
         "values": lambda t, input, indices: _put.call(input.new_zeros(tuple(input.shape)), indices, t, True),
@@ -352,9 +333,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                         a[plain] = b
                         self._v[0] += 1
                         return
-                    if key.__class__ is not Tensor and _same_place(
-                        a[plain], b
-                    ):  # x[key] += v comes back here
+                    if key.__class__ is not Tensor and _same_place(a[plain], b):  # x[key] += v comes back here
                         self._v[0] += 1
                         return
             except (IndexError, ValueError, OverflowError):

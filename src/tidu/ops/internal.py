@@ -39,9 +39,7 @@ ATEN = (
 Value = Any
 
 
-def slice(
-    input: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Value:
+def slice(input: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Value:
     """A slice of one dimension, as a view. Source: torch.ops.aten.slice."""
     return _slice(input, dim % max(input.ndim, 1), start, end, step)
 
@@ -69,9 +67,7 @@ def native_dropout_backward(grad_output: Value, mask: Value, scale: float) -> Va
     return _dropout_backward.call(grad_output, mask, scale)
 
 
-def _softmax_backward_data(
-    grad_output: Value, output: Value, dim: int, input_dtype: Any, *, out: Any = None
-) -> Value:
+def _softmax_backward_data(grad_output: Value, output: Value, dim: int, input_dtype: Any, *, out: Any = None) -> Value:
     """(grad_output - sum(grad_output * output)) * output along `dim`. Source: torch._softmax_backward_data."""
     last = normalize_dim(dim, grad_output.ndim) == max(grad_output.ndim - 1, 0)
     word = f"softmax_backward_{'lastdim_' * last}kernel_impl"
@@ -87,9 +83,7 @@ def _safe(input: Any, dim: int) -> Any:
     return np.where(nothing, np.zeros((), out.dtype), out) if nothing.any() else out
 
 
-_safe_op = Op(
-    "_safe_softmax", _safe, _softmax.op.vjp, _softmax.op.jvp, node="SafeSoftmaxBackward0", out_arg=False
-)
+_safe_op = Op("_safe_softmax", _safe, _softmax.op.vjp, _softmax.op.jvp, node="SafeSoftmaxBackward0", out_arg=False)
 
 
 def _safe_softmax(input: Value, dim: int, dtype: Any = None) -> Value:
@@ -97,9 +91,7 @@ def _safe_softmax(input: Value, dim: int, dtype: Any = None) -> Value:
     return _safe_op.call(input if dtype is None else cast(input, dtype.np), dim)
 
 
-def _native_batch_norm_legit(
-    input: Value, weight: Value, bias: Value, *rest: Any, out: Any = None, **kw: Any
-) -> Any:
+def _native_batch_norm_legit(input: Value, weight: Value, bias: Value, *rest: Any, out: Any = None, **kw: Any) -> Any:
     """`native_batch_norm`, with or without running statistics. Source: torch._native_batch_norm_legit."""
     if isinstance(rest[0], bool):
         rest = (None, None, *rest)
@@ -134,18 +126,14 @@ def _upsample_bilinear2d_aa(
 
 def _within(input: Value, indices: Any) -> tuple[Any, ...]:
     """Indices, moved into the tensor where they lie outside."""
-    return tuple(
-        None if i is None else clamp(i, -n, n - 1) for i, n in zip(indices, input.shape, strict=False)
-    )
+    return tuple(None if i is None else clamp(i, -n, n - 1) for i, n in zip(indices, input.shape, strict=False))
 
 
 def _unsafe_masked_index(input: Value, mask: Value, indices: Any, fill: Any) -> Value:
     """input[indices] where the mask is true, `fill` elsewhere, where indices may lie outside. Source:
     torch._unsafe_masked_index."""
     whole = np.s_[:]
-    return where(
-        mask, getitem(input, tuple(whole if i is None else i for i in _within(input, indices))), fill
-    )
+    return where(mask, getitem(input, tuple(whole if i is None else i for i in _within(input, indices))), fill)
 
 
 def _unsafe_masked_index_put_accumulate(input: Value, mask: Value, indices: Any, values: Value) -> Value:
@@ -173,10 +161,7 @@ _pool_backward = Op(
         ),
         "input": lambda g: g * 0,
     },
-    jvp={
-        "grad_output": lambda t, input, indices: _pool_backward.call(t, input, indices),
-        "input": lambda t: t * 0,
-    },
+    jvp={"grad_output": lambda t, input, indices: _pool_backward.call(t, input, indices), "input": lambda t: t * 0},
     tensors=("grad_output", "input", "indices"),
     node="MaxPool2DWithIndicesBackwardBackward0",
     out_arg=False,

@@ -42,9 +42,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kw: Any) ->
     if name and method == "__call__" and not kw:
         op = PUBLIC[name]
         operands = [_operand(x) for x in _in_common(ufunc, inputs)]
-        if (
-            getattr(getattr(op, "op", None), "numbers", True) is False
-        ):  # it takes tensors alone, a ufunc anything
+        if getattr(getattr(op, "op", None), "numbers", True) is False:  # it takes tensors alone, a ufunc anything
             operands = [tensor_like(x, self) for x in operands]
         result = op(*operands)
         if result.dtype is bool_ and not isinstance(inputs[0], np.ndarray):  # an operator's, if it is
@@ -75,11 +73,7 @@ def _in_common(ufunc: Any, inputs: Any) -> Any:
     except TypeError:
         return inputs
     return [
-        x
-        if d == t or isinstance(x, Number)
-        else x.to(from_numpy(d))
-        if isinstance(x, Tensor)
-        else np.asarray(x, d)
+        x if d == t or isinstance(x, Number) else x.to(from_numpy(d)) if isinstance(x, Tensor) else np.asarray(x, d)
         for x, d, t in zip(inputs, loop, types, strict=False)
     ]
 
@@ -103,12 +97,8 @@ def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool 
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    def call(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **kw: Any
-    ) -> Any:
-        kw.update(
-            {"dim": axis, "keepdim": True} if keepdims is True else {"dim": axis} if axis is not None else {}
-        )
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **kw: Any) -> Any:
+        kw.update({"dim": axis, "keepdim": True} if keepdims is True else {"dim": axis} if axis is not None else {})
         return PUBLIC[name](_operand(a), **kw)
 
     return call
@@ -202,8 +192,4 @@ def _as_arrays(x: Any) -> Any:
     return x
 
 
-OPERATORS = {
-    "__array_function__": _array_function,
-    "__array_ufunc__": _array_ufunc,
-    "__array_wrap__": _array_wrap,
-}
+OPERATORS = {"__array_function__": _array_function, "__array_ufunc__": _array_ufunc, "__array_wrap__": _array_wrap}

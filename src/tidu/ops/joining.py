@@ -192,9 +192,7 @@ def _unstack(g: Any, dim: int, needs: tuple[bool, ...]) -> list[Any]:
     return [select(g, d, i) if needed else None for i, needed in enumerate(needs)]
 
 
-_stack_op = Op(
-    "stack", _stack, vjp={"tensors": _unstack}, jvp="linear", tensors=("tensors",), lists=("tensors",)
-)
+_stack_op = Op("stack", _stack, vjp={"tensors": _unstack}, jvp="linear", tensors=("tensors",), lists=("tensors",))
 
 
 _refuse_out(_stack_op)
@@ -283,13 +281,10 @@ def _block_diag(tensors: Any) -> Any:
     for i, a in enumerate(tensors):
         if a.ndim > 2:
             raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{i} has {a.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {a.ndim} dimensions"
             )
     shapes = [_as_block(a.shape) for a in tensors]
-    out = np.zeros(
-        (sum(s[0] for s in shapes), sum(s[1] for s in shapes)), one_dtype(tensors) or tensors[0].dtype
-    )
+    out = np.zeros((sum(s[0] for s in shapes), sum(s[1] for s in shapes)), one_dtype(tensors) or tensors[0].dtype)
     row = col = 0
     for a, (m, n) in zip(tensors, shapes, strict=True):
         out[row : row + m, col : col + n] = a

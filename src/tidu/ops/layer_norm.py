@@ -34,14 +34,7 @@ def _layer_forward(input: Any, normalized_shape: Ints, weight: Any, bias: Any, e
 
 
 def _layer_rule(
-    g0: Value,
-    input: Value,
-    weight: Value,
-    out1: Value,
-    out2: Value,
-    normalized_shape: Ints,
-    eps: float,
-    needs: Any,
+    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, normalized_shape: Ints, eps: float, needs: Any
 ) -> Any:
     n = len(normalized_shape)
     wants = three(needs)
@@ -57,13 +50,7 @@ def _layer_rule(
 
 
 def _layer_push(
-    t_input: Value,
-    t_weight: Value,
-    t_bias: Value,
-    input: Value,
-    weight: Value,
-    normalized_shape: Ints,
-    eps: float,
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, normalized_shape: Ints, eps: float
 ) -> Any:
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     z, rstd = standard(input, axes, eps)
@@ -81,11 +68,7 @@ def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: 
     shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
     refusal("bic", "LayerNormKernelImpl")("", input.dtype)
     for w in (weight, bias):
-        if (
-            w is not None
-            and w.dtype != input.dtype
-            and not (input.dtype.itemsize == 2 and w.dtype.name == "float32")
-        ):
+        if w is not None and w.dtype != input.dtype and not (input.dtype.itemsize == 2 and w.dtype.name == "float32"):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     return _layer.call(input, shape, weight, bias, eps)
 
@@ -175,9 +158,7 @@ def _layer_norm_hot(input: Value, shape: Any, weight: Value, bias: Value, eps: f
     ):
         return None
     out, m, rstd = rows.layer_norm(x, n, w, b, eps)
-    ex, ew, eb = (
-        None if v is None else v._node if v._view is None else live_node(v) for v in (input, weight, bias)
-    )
+    ex, ew, eb = (None if v is None else v._node if v._view is None else live_node(v) for v in (input, weight, bias))
     t = new(Tensor)
     t._a = out
     t._v = [0]

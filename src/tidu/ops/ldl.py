@@ -72,9 +72,7 @@ def linalg_ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> An
     return r if out is None else into_pair("linalg_ldl_factor", out, r, ldl_result)
 
 
-def linalg_ldl_factor_ex(
-    A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None
-) -> Any:
+def linalg_ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """The same with LAPACK's code; no error unless asked for. Source: torch.linalg.ldl_factor_ex."""
     r = _ldl.call(A, hermitian, check_errors)
     return r if out is None else into_pair("linalg_ldl_factor_ex", out, r, ldl_ex_result)
@@ -86,9 +84,7 @@ def _ldl_solve_forward(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False)
     check_square(LD, name, "LD")
     check_floating(LD, name, low=True)
     if B.ndim < 2:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [-{B.ndim}, {B.ndim - 1}], but got -2)"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [-{B.ndim}, {B.ndim - 1}], but got -2)")
     check_solvable(LD, B, True, name)
     check_same_dtype(LD, B, name, "LD")
     if pivots.dtype.kind not in "iu":
@@ -102,9 +98,7 @@ def _ldl_solve_forward(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False)
     lead = broadcast_batches(LD, B)
     x = np.empty((*lead, *B.shape[-2:]), B.dtype)
     if x.size:
-        full = [
-            np.broadcast_to(v, (*lead, *v.shape[v.ndim - k :])) for v, k in ((LD, 2), (pivots, 1), (B, 2))
-        ]
+        full = [np.broadcast_to(v, (*lead, *v.shape[v.ndim - k :])) for v, k in ((LD, 2), (pivots, 1), (B, 2))]
         each(lambda f, p, b: (_ldl_solve_one(f, p, b, hermitian),), lead, (x,), *full)
     return columns(x)
 

@@ -72,13 +72,7 @@ class AffineNode(Node):
             made = self.__dict__.get("transposed")
             if made is None:
                 made = self.__dict__["transposed"] = new(_TransposeNode)
-                made.edges, made.seq, made._hooks, made.shape, made.args = (
-                    self.edges[2:],
-                    self.seq,
-                    None,
-                    (),
-                    (),
-                )
+                made.edges, made.seq, made._hooks, made.shape, made.args = (self.edges[2:], self.seq, None, (), ())
             weight = made, 0
         return bias, input, weight
 
@@ -162,9 +156,7 @@ def _composed(input: Value, weight: Value, bias: Value) -> Value:
 
 def _check(name: str, position: int, x: Any) -> None:
     if not isinstance(x, Tensor):
-        raise TypeError(
-            f"linear(): argument '{name}' (position {position}) must be Tensor, not {type_name(x)}"
-        )
+        raise TypeError(f"linear(): argument '{name}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 # ------------------------------------------------------------------ two inputs
@@ -187,8 +179,7 @@ _trilinear: Any = Op(
     {
         "input1": lambda g, weight, input2: _trilinear(g, permute(conj(weight), (1, 0, 2)), conj(input2)),
         "weight": lambda g, input1, input2, weight_shape: reshape(
-            mm(g.T if isinstance(g, np.ndarray) else g.t(), conj(_outer_products(input1, input2))),
-            weight_shape,
+            mm(g.T if isinstance(g, np.ndarray) else g.t(), conj(_outer_products(input1, input2))), weight_shape
         ),
         "input2": lambda g, input1, weight: _trilinear(g, permute(conj(weight), (2, 0, 1)), conj(input1)),
     },

@@ -14,18 +14,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import can_cast, dtype, from_numpy, promote_types
 from ..shapes import broadcast_shapes
-from ._loss import (
-    NONE,
-    SUM,
-    add_number,
-    code,
-    legacy,
-    not_differentiable,
-    pair_loss,
-    reduce_array,
-    reduced,
-    spread,
-)
+from ._loss import NONE, SUM, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, spread
 from ._refuse import refusal
 from .activation import logsigmoid
 from .dims import broadcast_tensors
@@ -56,9 +45,7 @@ def _pair(fn: str, input: Value, target: Value) -> tuple[Value, Value]:
 
 def _check_kept(found: dtype, kept: dtype) -> None:
     if not can_cast(found, kept):
-        raise RuntimeError(
-            f"result type {found.legacy} can't be cast to the desired output type {kept.legacy}"
-        )
+        raise RuntimeError(f"result type {found.legacy} can't be cast to the desired output type {kept.legacy}")
 
 
 def _check_weight(input: Value, weight: Value, reduction: str) -> None:
@@ -157,9 +144,7 @@ def smooth_l1_loss(
     return reduced(abs(input - target), how) if beta == 0 else _smooth_l1(input, target, how, beta)
 
 
-def huber_loss(
-    input: Value, target: Value, reduction: str = "mean", delta: float = 1.0, weight: Value = None
-) -> Value:
+def huber_loss(input: Value, target: Value, reduction: str = "mean", delta: float = 1.0, weight: Value = None) -> Value:
     """z**2 / 2 for z = |input - target| < delta, else delta * (z - delta / 2).
 
     Source: torch.nn.functional.huber_loss.
@@ -208,8 +193,7 @@ _bce = Op(
     _bce_forward,
     {
         "input": lambda g, input, target, weight, reduction, input_shape: _times_weight(
-            _bce_count(input_shape, g, reduction) * (input - target) / clamp_min((1 - input) * input, 1e-12),
-            weight,
+            _bce_count(input_shape, g, reduction) * (input - target) / clamp_min((1 - input) * input, 1e-12), weight
         ),
         "target": lambda g, input, weight, reduction, input_shape: _times_weight(
             _bce_count(input_shape, g, reduction) * (log(1 - input) - log(input)), weight
@@ -250,9 +234,7 @@ def binary_cross_entropy(
         size = broadcast_shapes(tuple(target.shape), tuple(weight.shape))
         weight = weight.expand(size)
         if size != tuple(input.shape):
-            raise RuntimeError(
-                f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(size)}"
-            )
+            raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(size)}")
     return _bce.call(input, target, weight, how)
 
 
@@ -393,9 +375,7 @@ def f_kl_div(
     return kl_div(input, target, code(reduction), log_target=log_target)
 
 
-def poisson_nll_loss(
-    input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int
-) -> Value:
+def poisson_nll_loss(input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int) -> Value:
     """exp(input) - target * input, or input - target * log(input + eps). Source: torch.poisson_nll_loss."""
     loss = exp(input) - target * input if log_input else input - target * log(add_number(input, eps))
     if full:

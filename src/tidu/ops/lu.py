@@ -153,9 +153,7 @@ def _pivotless(pivot: bool) -> None:
 
 def _check_lu(a: Any, name: str) -> None:
     if a.ndim < 2:
-        raise RuntimeError(
-            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead"
-        )
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead")
     check_kernel(a, "lu_cpu")
 
 
@@ -268,9 +266,7 @@ def method_lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
     return tuple(lu(self, pivot, get_infos))
 
 
-def _unpack_forward(
-    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
-) -> Any:
+def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L, U of a packed LU and its pivots. Source: torch.lu_unpack."""
     if LU_data.ndim < 2:
         raise RuntimeError(
@@ -314,9 +310,7 @@ lu_unpack = Op(
     vjp={"LU_data": _unpack_vjp},
     jvp={
         "LU_data": lambda t, out0, out1, out2: (
-            (out0 * 0, tril(t[..., : min(t.shape[-2:])], -1), upper_part(t))
-            if out1.ndim > 1
-            else (out0, out1, out2)
+            (out0 * 0, tril(t[..., : min(t.shape[-2:])], -1), upper_part(t)) if out1.ndim > 1 else (out0, out1, out2)
         )
     },
     tensors=("LU_data", "LU_pivots"),
@@ -341,9 +335,7 @@ def _lu_solve_forward(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoin
     check_matrix(B, name, "B")
     check_solvable(LU, B, left, name)
     if pivots.shape[-1:] != LU.shape[-1:]:
-        raise RuntimeError(
-            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
-        )
+        raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
     if LU.shape[:-1] != pivots.shape:
         raise RuntimeError(
             f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
@@ -376,9 +368,7 @@ def _lu_solve_right(g: Any, LU: Any, pivots: Any, B_shape: Any, left: bool, adjo
     return sum_to(linalg_lu_solve(LU, pivots, g, left=left, adjoint=not adjoint), B_shape)
 
 
-def _lu_solve_factors(
-    g: Any, LU: Any, pivots: Any, out: Any, LU_shape: Any, left: bool, adjoint: bool
-) -> Any:
+def _lu_solve_factors(g: Any, LU: Any, pivots: Any, out: Any, LU_shape: Any, left: bool, adjoint: bool) -> Any:
     s = linalg_lu_solve(LU, pivots, g, left=left, adjoint=not adjoint)
     ga = s @ H(out) if left else H(out) @ s
     ga = -(H(ga) if adjoint else ga)
@@ -386,9 +376,7 @@ def _lu_solve_factors(
     return sum_to(tril(ga @ H(upper_part(LU)), -1) + triu(H(unit_lower(LU)) @ ga), LU_shape)
 
 
-def _lu_solve_jvp(
-    LU: Any, pivots: Any, B: Any, out: Any, t_LU: Any, t_B: Any, left: bool, adjoint: bool
-) -> Any:
+def _lu_solve_jvp(LU: Any, pivots: Any, B: Any, out: Any, t_LU: Any, t_B: Any, left: bool, adjoint: bool) -> Any:
     right = t_B
     if t_LU is not None:
         da = _permutation.call(pivots, LU) @ (tril(t_LU, -1) @ upper_part(LU) + unit_lower(LU) @ triu(t_LU))

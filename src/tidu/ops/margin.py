@@ -120,9 +120,7 @@ def f_cosine_embedding_loss(
 
     Source: torch.nn.functional.cosine_embedding_loss.
     """
-    return cosine_embedding_loss(
-        input1, input2, target, margin, code(legacy(size_average, reduce, reduction))
-    )
+    return cosine_embedding_loss(input1, input2, target, margin, code(legacy(size_average, reduce, reduction)))
 
 
 def triplet_margin_loss(
@@ -255,11 +253,7 @@ def _multi_margin_forward(input: Any, target: Any, weight: Any, p: int, margin: 
 def _multi_margin_rule(
     g: Value, input: Value, target: Value, weight: Value, p: int, margin: float, reduction: int
 ) -> Value:
-    n, c = (
-        (1, input.numel() if hasattr(input, "numel") else input.size)
-        if input.ndim <= 1
-        else tuple(input.shape)
-    )
+    n, c = (1, input.numel() if hasattr(input, "numel") else input.size) if input.ndim <= 1 else tuple(input.shape)
     x = input.reshape((n, c))
     hot = _hot_mask.call(target, c)
     correct = sum(where(hot, x, 0), 1, True)
@@ -280,16 +274,10 @@ _hot_mask = Op(
     register=False,
 )  # fmt: skip
 _weights_of = Op(
-    "class_weights",
-    lambda weight, target: weight[target.reshape(-1, 1)],
-    tensors=("weight", "target"),
-    register=False,
+    "class_weights", lambda weight, target: weight[target.reshape(-1, 1)], tensors=("weight", "target"), register=False
 )
 _multi_margin = Op(
-    "multi_margin_loss",
-    _multi_margin_forward,
-    {"input": _multi_margin_rule},
-    tensors=("input", "target", "weight"),
+    "multi_margin_loss", _multi_margin_forward, {"input": _multi_margin_rule}, tensors=("input", "target", "weight")
 )
 
 
@@ -329,11 +317,7 @@ def _full_precision(word: str, x: Value) -> None:
 
 
 def _check_rows(input: Value) -> None:
-    ok = (
-        (input.ndim == 2 and input.shape[1] != 0)
-        or (input.ndim == 1 and input.shape[0] != 0)
-        or input.ndim == 0
-    )
+    ok = (input.ndim == 2 and input.shape[1] != 0) or (input.ndim == 1 and input.shape[0] != 0) or input.ndim == 0
     if not ok:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
@@ -378,9 +362,7 @@ def _multilabel_slope_forward(input: Any, target: Any) -> Any:
     return (out / x.dtype.type(x.shape[1])).reshape(input.shape)
 
 
-_multilabel_slope = Op(
-    "multilabel_slope", _multilabel_slope_forward, tensors=("input", "target"), register=False
-)
+_multilabel_slope = Op("multilabel_slope", _multilabel_slope_forward, tensors=("input", "target"), register=False)
 
 
 def _multilabel_rule(g: Value, input: Value, target: Value, reduction: int) -> Value:
@@ -408,12 +390,8 @@ def multilabel_margin_loss(
     """
     how = code(legacy(size_average, reduce, reduction))
     _check_rows(input)
-    if tuple(target.shape) != tuple(input.shape) and not (
-        input.ndim <= 1 and target.numel() == input.numel()
-    ):
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
+    if tuple(target.shape) != tuple(input.shape) and not (input.ndim <= 1 and target.numel() == input.numel()):
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     _full_precision("multilabel_margin_loss_forward_out_frame", input)
     if target.dtype.name != "int64":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")

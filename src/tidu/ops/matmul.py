@@ -276,9 +276,7 @@ def _matmul(input: Any, other: Any) -> Any:
     return unsafe_view(bmm(x, y), (*lead, p[0], q[1]))
 
 
-unsafe_view = shaped_op(
-    "unsafe_view", lambda input, shape: input.reshape(shape), lambda g, whole, _: reshape(g, whole)
-)
+unsafe_view = shaped_op("unsafe_view", lambda input, shape: input.reshape(shape), lambda g, whole, _: reshape(g, whole))
 unsafe_view.op.out_arg = False
 
 
@@ -548,9 +546,7 @@ def multi_dot(tensors: list[Any]) -> Any:
     for width in range(1, n):
         for i in range(n - width):
             j = i + width
-            options = [
-                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            ]
+            options = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
             cost[i][j], cut[i][j] = min(options)
     return _product(mats, cut, 0, n - 1).view((*first.shape[: first.ndim - 1], *last.shape[1:]))
 

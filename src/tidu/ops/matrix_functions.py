@@ -14,16 +14,7 @@ from ..core.op import Op
 from ..shapes import broadcast_shapes, normalize_dim
 from ._exact import c_word
 from ._hot import hot
-from ._linalg import (
-    H,
-    check_floating,
-    check_same_dtype,
-    check_square,
-    identity,
-    legacy,
-    like,
-    trailing,
-)
+from ._linalg import H, check_floating, check_same_dtype, check_square, identity, legacy, like, trailing
 from ._reduce import into
 from .decompositions import join
 from .joining import cat
@@ -148,11 +139,7 @@ def _trace_forward(input: Any) -> Any:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype.kind == "b":
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return (
-        np.asarray(np.trace(input))
-        if input.dtype.kind not in "iu"
-        else np.asarray(np.trace(input, dtype=np.int64))
-    )
+    return np.asarray(np.trace(input)) if input.dtype.kind not in "iu" else np.asarray(np.trace(input, dtype=np.int64))
 
 
 def _trace_adjoint(g: Any, input_shape: Any) -> Any:
@@ -193,12 +180,8 @@ linalg_cross = Op(
     "linalg_cross",
     _cross_forward,
     vjp={
-        "input": lambda g, other, dim, input_shape: sum_to(
-            linalg_cross(conj(other), g, dim=dim), input_shape
-        ),
-        "other": lambda g, input, dim, other_shape: sum_to(
-            linalg_cross(g, conj(input), dim=dim), other_shape
-        ),
+        "input": lambda g, other, dim, input_shape: sum_to(linalg_cross(conj(other), g, dim=dim), input_shape),
+        "other": lambda g, input, dim, other_shape: sum_to(linalg_cross(g, conj(input), dim=dim), other_shape),
     },
     jvp="bilinear",
     tensors=("input", "other"),
@@ -328,9 +311,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
             f"got {unknowns} != {equations}"
         )
     m = x.reshape((equations, unknowns))
-    r = _solve.call(m, B.reshape((-1,)) if B.ndim != 1 else B, True, True, "torch.linalg.solve")[0].reshape(
-        shape
-    )
+    r = _solve.call(m, B.reshape((-1,)) if B.ndim != 1 else B, True, True, "torch.linalg.solve")[0].reshape(shape)
     return r if out is None else into("linalg_tensorsolve", out, r)
 
 

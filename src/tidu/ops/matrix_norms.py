@@ -17,13 +17,7 @@ __all__: list[str] = []
 
 
 def matrix_norm(
-    A: Any,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
+    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
     """A norm of matrices, which lie in two dimensions. Source: torch.linalg.matrix_norm.
 
@@ -77,9 +71,7 @@ def _back(n: int, moved: list[int], rows: int, cols: int) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(n))
 
 
-def norm(
-    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
-) -> Any:
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
     """A vector or a matrix norm: a matrix's for two dimensions with `ord` given. Source: torch.linalg.norm."""
     dims = None if dim is None else (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):

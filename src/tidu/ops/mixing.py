@@ -59,9 +59,7 @@ def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
         if isinstance(v, Tensor) and isinstance(input, Tensor) and v.dtype is not input.dtype:
             if word == "weight" and v.ndim == 0:
                 continue
-            raise RuntimeError(
-                f"expected dtype {c_word(input.dtype)} for `{word}` but got dtype {c_word(v.dtype)}"
-            )
+            raise RuntimeError(f"expected dtype {c_word(input.dtype)} for `{word}` but got dtype {c_word(v.dtype)}")
     return (_lerp if isinstance(weight, Number) else _lerp_tensor).op
 
 

@@ -116,9 +116,7 @@ _scatter_op = Op(
 )  # fmt: skip
 
 
-def _nll_rule(
-    g: Value, target: Value, weight: Value, reduction: int, ignore_index: int, input_shape: Any
-) -> Value:
+def _nll_rule(g: Value, target: Value, weight: Value, reduction: int, ignore_index: int, input_shape: Any) -> Value:
     return _scatter_op.call(g, target, weight, reduction, ignore_index, tuple(input_shape))
 
 
@@ -245,9 +243,7 @@ def nll_loss_of(input: Value, target: Value, weight: Value, how: int, ignore_ind
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         squeeze = n == 1 and target.ndim == 1
         if squeeze and target.shape[0] != 1:
-            raise ValueError(
-                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
-            )
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}")
         _check_weights(weight, channels)
         _same_dtype(input, weight)
         refusal("bic", "nll_loss_out_frame")("nll_loss", input.dtype)
@@ -321,9 +317,7 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([1, 3]))
     tensor(1.3863)
     """
-    how = code(
-        reduction if size_average is None and reduce is None else legacy(size_average, reduce, reduction)
-    )
+    how = code(reduction if size_average is None and reduce is None else legacy(size_average, reduce, reduction))
     n = input.ndim
     axis = 0 if n == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
@@ -407,9 +401,7 @@ def linear_cross_entropy(
     if input.ndim not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     if linear_weight.ndim < 2:
-        raise RuntimeError(
-            f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}"
-        )
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
     width = linear_weight.shape[-1]
     if input.shape[-1] != width:
         raise RuntimeError(
@@ -432,12 +424,5 @@ def linear_cross_entropy(
     bias = linear_bias if linear_bias is None or len(outs) == 1 else linear_bias.reshape((-1,))
     scores = linear(input, flat, bias).view((*input.shape[:-1], *outs))
     return cross_entropy(
-        scores,
-        target,
-        weight,
-        None,
-        -100 if ignore_index is None else ignore_index,
-        None,
-        reduction,
-        label_smoothing,
+        scores, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing
     )

@@ -129,8 +129,7 @@ def native_batch_norm(
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {o.ndim}")
     # outside training there are no statistics to put anywhere
     return tuple(
-        into("native_batch_norm", o, r) if training or o is out[0] else o
-        for o, r in zip(out, made, strict=True)
+        into("native_batch_norm", o, r) if training or o is out[0] else o for o, r in zip(out, made, strict=True)
     )
 
 
@@ -146,12 +145,7 @@ def _batch_norm(
         raise RuntimeError("running_mean must be defined in evaluation mode")
     if running_var is None and not training:
         raise RuntimeError("running_var must be defined in evaluation mode")
-    for name, v in (
-        ("running_mean", running_mean),
-        ("running_var", running_var),
-        ("weight", weight),
-        ("bias", bias),
-    ):
+    for name, v in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if v is not None and v.numel() != n:
             raise RuntimeError(f"{name} should contain {n} elements not {v.numel()}")
     for name, v in (("running_mean", running_mean), ("running_var", running_var)):
@@ -229,9 +223,7 @@ def instance_norm(
 ) -> Value:  # fmt: skip
     """Each channel of each sample normalised on its own. Source: torch.instance_norm."""
     if not (use_input_stats or (running_mean is not None and running_var is not None)):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when use_input_stats is false"
-        )
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     b, c = input.shape[0], input.shape[1]
 
     def each(v: Value) -> Value:
@@ -264,18 +256,13 @@ def f_instance_norm(
 # ------------------------------------------------------------------ group norm
 
 
-def _group_forward(
-    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
-) -> Any:
+def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
     dt = input.dtype
     work = np.dtype(np.float32) if dt.itemsize == 2 else dt
     x = np.ascontiguousarray(input, work).reshape(N * group, C // group * HxW)
     out, m, rstd = channels.grouped_forward(x, C // group, weight, bias, eps)
     return like_input(
-        (laid_as(out.reshape(input.shape), input), m.reshape(N, group), rstd.reshape(N, group)),
-        input,
-        weight,
-        bias,
+        (laid_as(out.reshape(input.shape), input), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias
     )
 
 
@@ -295,11 +282,7 @@ def _group_rule(
     if wants[0]:
         gx = pull(reshape(h, (N, group, C // group * HxW)), z, rstd, (2,)) + _from_statistics(g1, g2, z, rstd)
         gx = reshape(gx, tuple(input.shape))
-    return (
-        gx,
-        sum(g * zc, (0, 2)) if wants[1] else None,
-        sum(g, (0, 2)) if wants[2] else None,
-    )
+    return (gx, sum(g * zc, (0, 2)) if wants[1] else None, sum(g, (0, 2)) if wants[2] else None)
 
 
 def _from_statistics(g1: Value, g2: Value, z: Value, rstd: Value) -> Value:
@@ -399,9 +382,7 @@ def group_norm(
     return native_group_norm(input, weight, bias, n, c, math.prod(rest), num_groups, eps)[0]
 
 
-def f_group_norm(
-    input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5
-) -> Value:
+def f_group_norm(input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5) -> Value:
     """(input - mean) / sqrt(var + eps) * weight + bias for each of `num_groups` groups of channels of each sample.
 
     Source: torch.nn.functional.group_norm.
@@ -418,9 +399,7 @@ def f_group_norm(
 # ------------------------------------------------------------------ across channels
 
 
-def local_response_norm(
-    input: Value, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Value:
+def local_response_norm(input: Value, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Value:
     """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta.
 
     Source: torch.nn.functional.local_response_norm.
@@ -430,9 +409,7 @@ def local_response_norm(
 
     n = input.ndim
     if n < 3:
-        raise ValueError(
-            f"Expected 3D or higher dimensionality                          input (got {n} dimensions)"
-        )
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {n} dimensions)")
     if input.numel() == 0:
         return input
     div = input * input

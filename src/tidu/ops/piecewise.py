@@ -75,9 +75,7 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             " * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number value)\n"
         )
     if kind_of(mask) != "b":
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {c_word(mask.dtype)}"
-        )
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_word(mask.dtype)}")
     if not isinstance(value, Tensor):
         return _fill_number.op, checked_number(value, input.dtype)
     if value.ndim:
@@ -97,18 +95,14 @@ def checked_number(value: Any, d: Any) -> Any:
         if d.category == dtypes.BOOL:
             return bool(value)
         if value.imag:
-            raise RuntimeError(
-                f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
-            )
+            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
         value = value.real if d.is_floating_point else int(value.real)
     if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
         info = np.iinfo(d.np)
         wraps = info.min == 0 and isinstance(value, int)  # where it is negative
         low = -int(info.max) if wraps else int(info.min)
         if not low <= value <= info.max:
-            raise RuntimeError(
-                f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow"
-            )
+            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
         return int(value) if value >= 0 or info.min else int(value) % (int(info.max) + 1)
     number(value, d)
     return value

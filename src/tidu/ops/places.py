@@ -35,9 +35,7 @@ ndarray = np.ndarray
 def _places(index: Any, n: int, name: str) -> Any:
     """Indices into a flattened tensor of n elements, checked, none negative."""
     if index.dtype != np.int64:
-        raise RuntimeError(
-            f"{name}(): Expected a long tensor for index, but got {from_numpy(index.dtype).legacy}"
-        )
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {from_numpy(index.dtype).legacy}")
     if index.size and (index.min() < -n or index.max() >= n):
         if not n:
             words = "tried to take from" if name == "take" else "Tried to put elements into"
@@ -121,9 +119,7 @@ _put_op = Op(
     },
     jvp={
         "input": lambda t, index, accumulate: t if accumulate else _cleared(t, index),
-        "source": lambda t, input, index, accumulate: put(
-            input.new_zeros(tuple(input.shape)), index, t, accumulate
-        ),
+        "source": lambda t, input, index, accumulate: put(input.new_zeros(tuple(input.shape)), index, t, accumulate),
     },
     tensors=("input", "index", "source"),
     out_arg=False,
@@ -235,10 +231,7 @@ def _of_source(g: Any, mask: Any, source_shape: Ints) -> Any:
 _masked_scatter_op = Op(
     "masked_scatter",
     _masked_scatter,
-    vjp={
-        "input": lambda g, mask, input_shape: sum_to(where(mask, 0, g), input_shape),
-        "source": _of_source,
-    },
+    vjp={"input": lambda g, mask, input_shape: sum_to(where(mask, 0, g), input_shape), "source": _of_source},
     jvp={
         "input": lambda t, mask: where(mask, 0, t),
         "source": lambda t, input, mask: masked_scatter(input.new_zeros(tuple(input.shape)), mask, t),
@@ -267,9 +260,7 @@ def _nonzero(input: Any) -> Any:
 _nonzero_op = Op("nonzero", _nonzero)
 _plain_nonzero = exact_out(
     _nonzero_op.call,
-    lambda have, want: (
-        f"nonzero: Expected out tensor to have scalar type Long but got scalar type {want.legacy}"
-    ),
+    lambda have, want: f"nonzero: Expected out tensor to have scalar type Long but got scalar type {want.legacy}",
 )
 
 

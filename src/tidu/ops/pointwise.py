@@ -40,9 +40,7 @@ def _rounded_right(ufunc: Any) -> Any:
     """Without AVX-512 NumPy's last bits in float32 are the C library's, which are not PyTorch's: by way of float64."""
 
     def values(a: Any) -> Any:
-        return (
-            ufunc(a, dtype=np.float64).astype(a.dtype) if a.dtype.char == "f" and a.size <= BIG else ufunc(a)
-        )
+        return ufunc(a, dtype=np.float64).astype(a.dtype) if a.dtype.char == "f" and a.size <= BIG else ufunc(a)
 
     return values
 
@@ -160,9 +158,7 @@ def _tanh_numbers(g: Any, out: Any) -> Any:
 tanh = unary("tanh", np.tanh, as_op(_tanh_backward, _tanh_numbers))
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
-_complex_acosh = unary(
-    "acosh.complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0"
-)
+_complex_acosh = unary("acosh.complex", np.arccosh, lambda x: rsqrt(x - 1) * rsqrt(x + 1), node="AcoshBackward0")
 acosh = arccosh = unary("acosh", np.arccosh, lambda x: rsqrt(x * x - 1), complex_case=_complex_acosh)
 
 

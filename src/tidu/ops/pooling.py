@@ -78,9 +78,7 @@ def _avg_forward(input: Any, windows: Windows, pads: Ints, include_pad: bool, ov
     return out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False)
 
 
-def _avg_backward(
-    g: Any, size: Ints, windows: Windows, pads: Ints, include_pad: bool, override: int | None
-) -> Any:
+def _avg_backward(g: Any, size: Ints, windows: Windows, pads: Ints, include_pad: bool, override: int | None) -> Any:
     n = len(windows)
     div = _divisors(windows, size, pads, include_pad, override)
     x = _wide(g)
@@ -130,9 +128,7 @@ scatter_places: Any = linear(
 )
 gather_places: Any = linear(
     "pool_gather",
-    lambda input, indices, n: np.take_along_axis(_flat(input, n), _flat(indices, n), -1).reshape(
-        indices.shape
-    ),
+    lambda input, indices, n: np.take_along_axis(_flat(input, n), _flat(indices, n), -1).reshape(indices.shape),
     lambda g, input_shape, indices, n: scatter_places(g, indices, tuple(input_shape[len(input_shape) - n :])),
     tensors=("input", "indices"),
     register=False,
@@ -157,11 +153,7 @@ def _max_forward(input: Any, windows: Windows) -> Any:
 
 def as_laid(out: Any, input: Any) -> Any:
     """A result (N, C, ...) with its channels last in memory, where the input's are."""
-    if (
-        input.ndim not in (4, 5)
-        or input.flags.c_contiguous
-        or not np.moveaxis(input, 1, -1).flags.c_contiguous
-    ):
+    if input.ndim not in (4, 5) or input.flags.c_contiguous or not np.moveaxis(input, 1, -1).flags.c_contiguous:
         return out
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(out, 1, -1)), -1, 1)
 
@@ -198,11 +190,7 @@ def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     both = Op(
         f"max_pool{n}d_with_indices",
         _with_places,
-        {
-            "input": lambda g0, out1, input_shape: scatter_places(
-                g0, out1, tuple(input_shape[len(input_shape) - n :])
-            )
-        },
+        {"input": lambda g0, out1, input_shape: scatter_places(g0, out1, tuple(input_shape[len(input_shape) - n :]))},
         {"input": lambda t, out1: (gather_places(t, out1, n), None)},
         node=node,
         outputs=2,
@@ -292,8 +280,7 @@ def _windows(
     if not good:
         if n == 2:
             raise RuntimeError(
-                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
-                f"got:{list(shape)}"
+                f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(shape)}"
             )
         raise RuntimeError(
             "non-empty 4D or 5D (batch mode) tensor expected for input"
@@ -311,12 +298,8 @@ def _windows(
             want = " ".join(f"k{a}: {v}" for a, v in zip("THW", kernel, strict=True))
             raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
         size, made = ("x".join(map(str, v)) for v in ((shape[-n - 1], *shape[-n:]), (shape[-n - 1], *outs)))
-        raise RuntimeError(
-            f"Given input size: ({size}). Calculated output size: ({made}). Output size is too small"
-        )
-    return tuple(
-        Window(k, s, d, p, o) for k, s, d, p, o in zip(kernel, stride, dilation, padding, outs, strict=True)
-    )
+        raise RuntimeError(f"Given input size: ({size}). Calculated output size: ({made}). Output size is too small")
+    return tuple(Window(k, s, d, p, o) for k, s, d, p, o in zip(kernel, stride, dilation, padding, outs, strict=True))
 
 
 def _plan(fn: str, n: int, input: Value, *given: Any) -> Windows:
@@ -349,14 +332,7 @@ def _planned(
 
 
 def _max_pool(
-    n: int,
-    both: bool,
-    input: Value,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
+    n: int, both: bool, input: Value, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
     fn = f"max_pool{n}d"
     windows = _plan(fn, n, input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -370,9 +346,7 @@ def _one(value: Any, name: str, fn: str) -> int:
             if fn == "avg_pool1d":
                 raise RuntimeError(f"{fn}() argument '{name}' should contain one int (got {len(value)})")
             kinds = "None, an int, list of ints," if name == "stride" else "an int, list of ints"
-            raise RuntimeError(
-                f"{fn}() {name} must be {kinds} or tuple of ints of size 1 but got size {len(value)}"
-            )
+            raise RuntimeError(f"{fn}() {name} must be {kinds} or tuple of ints of size 1 but got size {len(value)}")
         return int(value[0])
     return int(value)
 
@@ -386,15 +360,8 @@ def _max_pool1d(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
             f"got:{list(input.shape)}"
         )
-    k, p, d = (
-        _one(v, m, fn)
-        for v, m in ((kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation"))
-    )
-    s = (
-        k
-        if stride is None or (isinstance(stride, (tuple, list)) and not stride)
-        else _one(stride, "stride", fn)
-    )
+    k, p, d = (_one(v, m, fn) for v, m in ((kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation")))
+    s = k if stride is None or (isinstance(stride, (tuple, list)) and not stride) else _one(stride, "stride", fn)
     for value, name in ((k, "kernel_size"), (s, "stride"), (d, "dilation")):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")

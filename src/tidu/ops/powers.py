@@ -149,9 +149,7 @@ def _number(value: Any, d: Any) -> Any:
 
 NO_BOOL = Policy(check=refusal("b", "pow"))
 _pow = binary("pow", _power, _tensor_base_rule, _exponent_rule, policy=NO_BOOL, node="PowBackward1")
-_square = unary(
-    "square", np.square, lambda g, x: g * (2 * _first_power(x)), node="PowBackward0", policy=Policy()
-)
+_square = unary("square", np.square, lambda g, x: g * (2 * _first_power(x)), node="PowBackward0", policy=Policy())
 
 
 _pow_number = hot(elementwise("pow.number", _power_of_number, {"input": _base_rule}, node="PowBackward0"))
@@ -248,9 +246,7 @@ def pow_(self: Any, exponent: Any) -> Any:
     exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
     d = result_type([self, exponent])
     if d is not self.dtype:
-        raise RuntimeError(
-            f"result type {d.legacy} can't be cast to the desired output type {self.dtype.legacy}"
-        )
+        raise RuntimeError(f"result type {d.legacy} can't be cast to the desired output type {self.dtype.legacy}")
     return _isquare(self) if exponent == 2 and d.category > BOOL else _inumber(self, exponent)
 
 

@@ -239,9 +239,7 @@ def _assign(self: Any, fn: str, values: Any) -> Any:
 
 def _check_no_grad(self: Any, fn: str) -> None:
     if self.requires_grad:
-        raise RuntimeError(
-            f"Can't call {fn}() on Variable that requires grad. Use var.detach().{fn}() instead."
-        )
+        raise RuntimeError(f"Can't call {fn}() on Variable that requires grad. Use var.detach().{fn}() instead.")
 
 
 def apply_(self: Any, callable: Any) -> Any:
@@ -261,9 +259,7 @@ def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
     """Put `callable(element, other, another)` in place of every element. Source: torch.Tensor.map2_."""
     _check_no_grad(self, "map2_")
     b, c = (np.broadcast_to(t._a, self._a.shape).ravel().tolist() for t in (x, y))
-    return _assign(
-        self, "map2_", [callable(u, v, w) for u, v, w in zip(self._a.ravel().tolist(), b, c, strict=True)]
-    )
+    return _assign(self, "map2_", [callable(u, v, w) for u, v, w in zip(self._a.ravel().tolist(), b, c, strict=True)])
 
 
 # ------------------------------------------------------------------ containers
@@ -288,9 +284,7 @@ def _reversed(self: Any) -> Any:
 def _contains(self: Any, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float, complex)):
         return bool((element == self).any().item())
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-    )
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
 def _dir(self: Any) -> list[str]:
@@ -298,10 +292,4 @@ def _dir(self: Any) -> list[str]:
     return sorted((set(dir(type(self))) | set(self.__dict__)) - hidden)
 
 
-OPERATORS = {
-    "__contains__": _contains,
-    "__dir__": _dir,
-    "__iter__": _iter,
-    "__len__": _len,
-    "__reversed__": _reversed,
-}
+OPERATORS = {"__contains__": _contains, "__dir__": _dir, "__iter__": _iter, "__len__": _len, "__reversed__": _reversed}

@@ -13,17 +13,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
-from ._linalg import (
-    H,
-    batched_over,
-    check_matrix,
-    column,
-    columns,
-    legacy,
-    raise_for,
-    real,
-    trailing,
-)
+from ._linalg import H, batched_over, check_matrix, column, columns, legacy, raise_for, real, trailing
 from ._reduce import into
 from .decompositions import _svd as svd_op
 from .decompositions import linalg_eigvalsh, linalg_svdvals
@@ -100,10 +90,7 @@ def _pinv_tangent(t: Any, out: Any, A: Any) -> Any:
 
 
 _pinv = Op(
-    "linalg_pinv",
-    _pinv_forward,
-    vjp={"A": lambda g, out, A: pinv_cotangent(g, out, A)},
-    jvp={"A": _pinv_tangent},
+    "linalg_pinv", _pinv_forward, vjp={"A": lambda g, out, A: pinv_cotangent(g, out, A)}, jvp={"A": _pinv_tangent}
 )
 trailing("linalg_pinv", A=2)
 

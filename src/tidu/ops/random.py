@@ -30,19 +30,7 @@ from ._generator import (
     stream_of,
 )
 from ._make import check_place, sizes_of
-from ._sampler import (
-    C_NAMES,
-    Array,
-    dtype_for,
-    factory,
-    fill,
-    float_arg,
-    floating,
-    int_arg,
-    like,
-    sampler,
-    unsupported,
-)
+from ._sampler import C_NAMES, Array, dtype_for, factory, fill, float_arg, floating, int_arg, like, sampler, unsupported
 from .factories import _like
 
 __all__ = [
@@ -69,9 +57,7 @@ def _check_uniform(d: dtypes.dtype, low: float, high: float) -> None:
         if not -largest <= value <= largest:
             raise RuntimeError(f"{name} is out of bounds for {C_NAMES[d.name]}")
     if low > high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > largest:
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{d.legacy}>::max(), but found to={high:g} and "
@@ -198,9 +184,7 @@ def randn(
     if d.kind not in "fcV":
         raise unsupported("normal_kernel_cpu", dtypes.from_numpy(d))
     stream = stream_of(generator, "randn")
-    return factory(
-        shape, d, lambda s, t, c: _normal.normal(stream, s, t, 0.0, 1.0, c), out, requires_grad, "randn"
-    )
+    return factory(shape, d, lambda s, t, c: _normal.normal(stream, s, t, 0.0, 1.0, c), out, requires_grad, "randn")
 
 
 def randn_like(
@@ -250,9 +234,7 @@ def _range_of(d: dtypes.dtype, low: int, high: int | None) -> tuple[int, int]:
             )
     else:
         if low >= high:
-            raise RuntimeError(
-                f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-            )
+            raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
         if digits:
             low, high = _rounded_up(low, d, digits), _rounded_down(high, d, digits)
             if low >= high:
@@ -269,9 +251,7 @@ def _full_range(d: dtypes.dtype) -> tuple[int, int]:
     if d in (dtypes.float16, dtypes.bool_):
         raise unsupported("random_full_64_bits_range_kernel_cpu", d)
     if d not in (dtypes.int64, dtypes.float64, dtypes.float32, dtypes.bfloat16):
-        raise RuntimeError(
-            "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16"
-        )
+        raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
     return 0, 1 << 64
 
 
@@ -364,12 +344,7 @@ def randint(
     start, span = _range_of(dtypes.from_numpy(d), low, high)
     stream = stream_of(generator, "randint")
     return factory(
-        shape,
-        d,
-        lambda s, t, _: sampling.random_integers(stream, s, t, start, span),
-        out,
-        requires_grad,
-        "randint",
+        shape, d, lambda s, t, _: sampling.random_integers(stream, s, t, start, span), out, requires_grad, "randint"
     )
 
 
@@ -387,9 +362,7 @@ def _randint_arguments(args: tuple[Any, ...], low: Any, high: Any, size: Any) ->
             size = args[1]
         got = ", ".join(type(a).__name__ for a in args)
         if len(args) == 2:
-            raise TypeError(
-                f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}"
-            )
+            raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
         raise TypeError(
             f"randint() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (int high, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, "

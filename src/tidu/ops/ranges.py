@@ -187,9 +187,7 @@ def _spacing(fn: str, start: Any, end: Any, steps: Any, dtype: Any, out: Any) ->
     if steps is None:
         base = ", float base = 10.0" if fn == "logspace" else ""
         kinds = ("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number")
-        signatures = [
-            f"{a} start, {b} end, int steps{base}, *, Tensor out = None, {OPTIONS}" for a, b in kinds
-        ]
+        signatures = [f"{a} start, {b} end, int steps{base}, *, Tensor out = None, {OPTIONS}" for a, b in kinds]
         raise bad_combination(fn, (start, end), {}, *signatures)
     if isinstance(start, Tensor) or isinstance(end, Tensor):
         dims = [v.ndim if isinstance(v, Tensor) else 0 for v in (start, end)]
@@ -232,10 +230,7 @@ def _spaced(start: Any, end: Any, steps: int, d: Dtype) -> Array:
         h, f = d.np, np.float32
         low, high = np.array(start, h).astype(f), np.array(end, h).astype(f)
         step = ((high - low).astype(h).astype(f) / f(max(steps - 1, 1))).astype(h).astype(f)
-        ends = (
-            low + (step * i.astype(f)).astype(h).astype(f),
-            high - (step * back.astype(f)).astype(h).astype(f),
-        )
+        ends = (low + (step * i.astype(f)).astype(h).astype(f), high - (step * back.astype(f)).astype(h).astype(f))
     else:
         kind = d.np.type if d.category == dtypes.FLOATING else np.float64
         low, high = (_whole(v, d) if d.category == dtypes.INTEGRAL else d.np.type(v) for v in (start, end))

@@ -35,9 +35,7 @@ Ints = tuple[int, ...]
 
 def _repeat(input: Any, repeats: Ints) -> Any:
     if len(repeats) < input.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     lead = len(repeats) - input.ndim
     sizes = [r * n for r, n in zip(repeats, (1,) * lead + input.shape, strict=True)]
     if any(n < 0 for n in sizes):
@@ -111,9 +109,7 @@ def repeat_interleave(
     elif repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     if output_size is not None and output_size != n * repeats:
-        raise RuntimeError(
-            f"repeat_interleave: Invalid output_size, expected {n * repeats} but got {output_size}"
-        )
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {n * repeats} but got {output_size}")
     shape = tuple(input.shape) or (1,)
     if not input.shape:
         input = reshape(input, (1,))
@@ -208,9 +204,7 @@ def _rolled(a: Any, shift: int, dim: int) -> Any:
     return out
 
 
-_roll_op = linear(
-    "roll", _roll, lambda g, shifts, dims: _roll_op(g, tuple(-s for s in shifts), dims), out_arg=False
-)
+_roll_op = linear("roll", _roll, lambda g, shifts, dims: _roll_op(g, tuple(-s for s in shifts), dims), out_arg=False)
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
@@ -227,9 +221,7 @@ def _rot90(input: Any, k: int, dims: Ints) -> Any:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     d0, d1 = normalize_dim(dims[0], input.ndim), normalize_dim(dims[1], input.ndim)
     if d0 == d1:
-        raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
-        )
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     k %= 4
     if k == 0:
         return input.copy("C")
@@ -302,19 +294,12 @@ def _diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> 
 
 
 diag_embed = exact_out(
-    linear(
-        "diag_embed",
-        _diag_embed,
-        lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
-        out_arg=False,
-    )
+    linear("diag_embed", _diag_embed, lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), out_arg=False)
 )
 diagonal_copy = exact_out(
     linear(
         "diagonal_copy",
-        lambda input, offset=0, dim1=0, dim2=1: np.array(
-            diagonal.op.forward(input, offset, dim1, dim2), order="C"
-        ),
+        lambda input, offset=0, dim1=0, dim2=1: np.array(diagonal.op.forward(input, offset, dim1, dim2), order="C"),
         lambda g, input_shape, offset, dim1, dim2: diagonal_backward(g, input_shape, offset, dim1, dim2),
         node="DiagonalBackward0_copy",
     )

@@ -64,9 +64,7 @@ class _All:
 _ALL: Any = _All()
 
 
-def _sum_given(
-    input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None
-) -> Any:
+def _sum_given(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over some dimensions. Integers and bools sum to int64.
 
     **Arguments** input: any tensor; dim: an int or a tuple of ints; keepdim: keep reduced dimensions with size one;
@@ -226,9 +224,7 @@ def products_of_others(x: Any, dim: Ints) -> Any:
 
 _RULES: dict[str, Any] = {
     "vjp": {"input": _prod_backward},
-    "jvp": {
-        "input": lambda t, input, dim, keepdim: _sum_dim(t * products_of_others(input, dim), dim, keepdim)
-    },
+    "jvp": {"input": lambda t, input, dim, keepdim: _sum_dim(t * products_of_others(input, dim), dim, keepdim)},
 }
 _prod_all = Op("prod", _prod_forward, {"input": _prod_all_backward}, _RULES["jvp"], out_arg=False)
 _prod_dim = Op("prod_dim", _prod_forward, **_RULES, node="ProdBackward1", out_arg=False)
@@ -303,9 +299,7 @@ def _var_forward_rule(t: Any, input: Any, dim: Ints, correction: float, keepdim:
     return _over(_sum_dim(p, dim, keepdim) * 2, n)
 
 
-def _std_backward(
-    g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, correction: float, keepdim: bool
-) -> Any:
+def _std_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, correction: float, keepdim: bool) -> Any:
     scaled = nonzero_where(out, g / (out * 2))
     return _var_backward(scaled, input, input_shape, dim, correction, keepdim)
 
@@ -326,9 +320,7 @@ _std = Op(
 )
 
 
-def _spread(
-    op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, out: Any
-) -> Any:
+def _spread(op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, out: Any) -> Any:
     if isinstance(dim, bool):  # var(x, False): the old form
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
@@ -353,26 +345,14 @@ def _spread(
 
 
 def var(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The variance, sum |x - mean|^2 / max(n - correction, 0); correction is 1. Source: torch.var."""
     return _spread(_var, "var", input, dim, unbiased, correction, keepdim, out)
 
 
 def std(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The standard deviation, the root of `var`. Source: torch.std."""
     return _spread(_std, "std", input, dim, unbiased, correction, keepdim, out)
@@ -472,8 +452,7 @@ _logsumexp = Op(
     _logsumexp_forward,
     vjp={
         "input": lambda g, input, out, input_shape, dim, keepdim: (
-            expand_back(g, input_shape, dim, keepdim)
-            * conj(_exp(input, expand_back(out, input_shape, dim, keepdim)))
+            expand_back(g, input_shape, dim, keepdim) * conj(_exp(input, expand_back(out, input_shape, dim, keepdim)))
         )
     },
     jvp={

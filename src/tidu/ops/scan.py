@@ -77,9 +77,7 @@ def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
             refuse_integers(input, dtype)
         return op(input, dim, dtype)
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {c_word(dtype)}, but got {c_word(out.dtype)} instead"
-        )
+        raise RuntimeError(f"Expected out tensor to have dtype {c_word(dtype)}, but got {c_word(out.dtype)} instead")
     return op(input, dim, out.dtype, out=out)
 
 
@@ -138,11 +136,7 @@ _cumprod_op = Op(
     "cumprod",
     _cumprod,
     vjp={"input": _cumprod_backward},
-    jvp={
-        "input": lambda t, input, dim: forward_recurrence(
-            t * exclusive_cumprod(input, dim, False), input, dim
-        )
-    },
+    jvp={"input": lambda t, input, dim: forward_recurrence(t * exclusive_cumprod(input, dim, False), input, dim)},
 ).call
 
 
@@ -265,10 +259,7 @@ def _running_op(name: str, ufunc: Any, result: Any) -> Op:
     )
 
 
-_cummax, _cummin = (
-    _running_op("cummax", np.maximum, cummax_result),
-    _running_op("cummin", np.minimum, cummin_result),
-)
+_cummax, _cummin = (_running_op("cummax", np.maximum, cummax_result), _running_op("cummin", np.minimum, cummin_result))
 
 
 def _running_extreme(name: str, op: Op, result: Any, input: Any, dim: Any, out: Any) -> Any:
@@ -329,16 +320,10 @@ def _logcumsumexp_backward(g: Any, input: Any, out: Any, dim: int) -> Any:
     if not input.ndim:
         return g
     if _is_complex(input):
-        m = (
-            input.real.amax(dim, True)
-            if isinstance(input, Tensor)
-            else np.max(input.real, dim, keepdims=True)
-        )
+        m = input.real.amax(dim, True) if isinstance(input, Tensor) else np.max(input.real, dim, keepdims=True)
         return conj(exp(input - m)) * _reverse_cumsum(g * conj(exp(m - out)), dim)
     pos, neg = _log_part(g, True), _log_part(g, False)
-    return exp(_reverse_logcumsumexp(pos - out, dim) + input) - exp(
-        _reverse_logcumsumexp(neg - out, dim) + input
-    )
+    return exp(_reverse_logcumsumexp(pos - out, dim) + input) - exp(_reverse_logcumsumexp(neg - out, dim) + input)
 
 
 def _is_complex(x: Any) -> bool:

@@ -61,14 +61,10 @@ def _reduce_into(a: Any, dim: int, index: Any, src: Any, reduce: str, *, include
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if (reduce, a.dtype.kind) in _REFUSED:
         legacy = from_numpy(a.dtype).legacy
-        raise NotImplementedError(
-            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{legacy}'"
-        )
+        raise NotImplementedError(f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{legacy}'")
     where_, s = ready(a, dim, index, src)
     if where_ is not None:
-        reduce_at(
-            a.reshape(-1), where_.reshape(-1), np.ascontiguousarray(s).reshape(-1), reduce, include_self
-        )
+        reduce_at(a.reshape(-1), where_.reshape(-1), np.ascontiguousarray(s).reshape(-1), reduce, include_self)
 
 
 def cotangents(
@@ -87,11 +83,7 @@ def cotangents(
     elif reduce == "mean":
         n = _ones(g) if include_self else _zeros(g)
         n = scatter_add(n, dim, index, _ones(src) if src.dtype == n.dtype else n)
-        n = (
-            masked_fill(n, n == 0, 1)
-            if hasattr(n, "requires_grad")
-            else np.where(n == 0, 1, n).astype(n.dtype)
-        )
+        n = masked_fill(n, n == 0, 1) if hasattr(n, "requires_grad") else np.where(n == 0, 1, n).astype(n.dtype)
         of_input, of_src = g / n, back(g / n)
     elif reduce == "prod":
         of_input, of_src = _of_product(g, input, dim, index, src, include_self, out, back)
@@ -132,15 +124,7 @@ def _as(mask: Any, like: Any) -> Any:
 
 
 def _pushed(
-    input: Any,
-    dim: int,
-    index: Any,
-    src: Any,
-    reduce: str,
-    include_self: bool,
-    out: Any,
-    t_input: Any,
-    t_src: Any,
+    input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any, t_input: Any, t_src: Any
 ) -> Any:
     """The tangent, of as much of `src` as the index takes."""
     part = tuple([slice(0, n) for n in index.shape])
@@ -156,9 +140,7 @@ _op: Any = Op(
             g, input, dim, index, src, reduce, include_self, out
         )[0],
         "src": lambda g, input, dim, index, src, reduce, include_self, out: fitting(
-            cotangents(g, input, dim, index, src, reduce, include_self, out)[1],
-            tuple(src.shape),
-            "ScatterReduce",
+            cotangents(g, input, dim, index, src, reduce, include_self, out)[1], tuple(src.shape), "ScatterReduce"
         ),
     },
     jvp=_pushed,
@@ -172,9 +154,7 @@ Source: torch.scatter_reduce.
 """
 
 
-def scatter_reduce_(
-    self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+def scatter_reduce_(self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`scatter_reduce`, in place. Source: torch.Tensor.scatter_reduce_."""
     return write_part(
         _op,

@@ -58,9 +58,7 @@ def _forward(data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, init
     return out.reshape(shape).astype(data.dtype)
 
 
-def _backward(
-    g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
-) -> Any:
+def _backward(g: Any, out: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any) -> Any:
     counts, starts = _segments(lengths, offsets)
     x, y, h = _as_rows(data, axis), _as_rows(out, axis), _as_rows(g, axis)
     rows, at, segments = _places(counts, starts, x.shape[1])
@@ -152,9 +150,7 @@ def segment_reduce(
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     given, word = (lengths, "lengths") if lengths is not None else (offsets, "offsets")
     if axis != given.ndim - 1:
-        raise RuntimeError(
-            f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}."
-        )
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}.")
     if lengths is not None and not unsafe:
         if bool((lengths < 0).any()):
             raise RuntimeError("lengths contains negative value!")
@@ -164,11 +160,7 @@ def segment_reduce(
                 "when !unsafe."
             )
     if given.dtype.name not in ("int32", "int64"):
-        raise NotImplementedError(
-            f"\"_segment_reduce_{word}_cpu_kernel1\" not implemented for '{given.dtype.legacy}'"
-        )
+        raise NotImplementedError(f"\"_segment_reduce_{word}_cpu_kernel1\" not implemented for '{given.dtype.legacy}'")
     if not data.dtype.is_floating_point:
         raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{data.dtype.legacy}'")
-    return _segment_reduce.call(
-        data, reduce, lengths, None if lengths is not None else offsets, axis, initial
-    )
+    return _segment_reduce.call(data, reduce, lengths, None if lengths is not None else offsets, axis, initial)

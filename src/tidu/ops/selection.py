@@ -52,10 +52,7 @@ _where_op = Op(
         "input": lambda g, condition, input_shape: sum_to(where(condition, g, 0), input_shape),
         "other": lambda g, condition, other_shape: sum_to(where(condition, 0, g), other_shape),
     },
-    {
-        "input": lambda t, condition: where(condition, t, 0),
-        "other": lambda t, condition: where(condition, 0, t),
-    },
+    {"input": lambda t, condition: where(condition, t, 0), "other": lambda t, condition: where(condition, 0, t)},
     tensors=("condition", "input", "other"),
 )
 
@@ -112,13 +109,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         else:
             b = other._a
             ey = other._node if other._view is None else live_node(other)
-        if (
-            b.dtype is dt
-            and c.dtype is _BOOL
-            and out is None
-            and dt.kind in "fc"
-            and state.record is not CAREFUL
-        ):
+        if b.dtype is dt and c.dtype is _BOOL and out is None and dt.kind in "fc" and state.record is not CAREFUL:
             t = tensor_of(pick(c, a, b))
             ex = input._node if input._view is None else live_node(input)
             if state.record and (ex is not None or ey is not None):
@@ -150,8 +141,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is other.dtype):
         d = result_type([input, other])
         input, other = (
-            cast(v, d.np) if isinstance(v, Tensor) else tensor_of(np.asarray(v).astype(d.np))
-            for v in (input, other)
+            cast(v, d.np) if isinstance(v, Tensor) else tensor_of(np.asarray(v).astype(d.np)) for v in (input, other)
         )
     return _where_op.call(condition, input, other, out=out)
 
@@ -228,9 +218,7 @@ def _at_max(g: Any, input: Any, min: Any, max: Any) -> Any:
     return where(input > max if min is None else (input > max) | (max < min), g, 0)
 
 
-_clamp = hot(
-    elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1")
-)
+_clamp = hot(elementwise("clamp", _bounded, {"input": _inside}, policy=_real("clamp_cpu"), node="ClampBackward1"))
 _PLAIN = frozenset((int, float, type(None)))
 _clamp_tensor = elementwise(
     "clamp.tensor", _bounded, {"input": _inside, "min": _at_min, "max": _at_max}, policy=_real("clamp_cpu"),
@@ -242,11 +230,7 @@ def _one_bound(name: str, node: str, number: bool) -> Any:
     low = name.endswith("min")
     policy = _real(name + "_scalar_cpu" if number else "maximum_cpu" if low else "minimum_cpu")
     if number:
-        forward = (
-            (lambda input, min: _bounded(input, min))
-            if low
-            else (lambda input, max: _bounded(input, None, max))
-        )
+        forward = (lambda input, min: _bounded(input, min)) if low else (lambda input, max: _bounded(input, None, max))
         rules: Any = {"input": (lambda g, input, min: _inside(g, input, min, None)) if low
                       else (lambda g, input, max: _inside(g, input, None, max))}  # fmt: skip
         return hot(elementwise(name, forward, rules, policy=policy, node=node + "0"))
@@ -265,9 +249,7 @@ def _one_bound(name: str, node: str, number: bool) -> Any:
     )  # fmt: skip
 
 
-_clamp_min, _clamp_max = (
-    _one_bound(n, "Clamp" + n[6:].title() + "Backward", True) for n in ("clamp_min", "clamp_max")
-)
+_clamp_min, _clamp_max = (_one_bound(n, "Clamp" + n[6:].title() + "Backward", True) for n in ("clamp_min", "clamp_max"))
 _clamp_min_tensor, _clamp_max_tensor = (
     _one_bound(n, "Clamp" + n[6:].title() + "Backward", False) for n in ("clamp_min", "clamp_max")
 )

@@ -177,11 +177,7 @@ copying_reshape = linear(
     out_arg=False,
 )
 _unsafe_view = linear(
-    "_unsafe_view",
-    _reshaped,
-    lambda g, input_shape: reshape(g, input_shape),
-    node="UnsafeViewBackward0",
-    out_arg=False,
+    "_unsafe_view", _reshaped, lambda g, input_shape: reshape(g, input_shape), node="UnsafeViewBackward0", out_arg=False
 )
 
 
@@ -208,11 +204,7 @@ def reshape(input: Any, shape: Any) -> Any:
 
 
 contiguous_clone = linear(
-    "contiguous_clone",
-    lambda input: np.array(input, order="C"),
-    lambda g: g,
-    node="CloneBackward0",
-    out_arg=False,
+    "contiguous_clone", lambda input: np.array(input, order="C"), lambda g: g, node="CloneBackward0", out_arg=False
 )
 
 
@@ -266,9 +258,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     shape = tuple(input.shape)
     if not shape:
         normalize_dim(dim, 0)
-        raise RuntimeError(
-            "unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions"
-        )
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     d = normalize_dim(dim, len(shape))
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -304,18 +294,14 @@ def _bytes_as(input: Any, dtype: Any) -> Any:
         raise RuntimeError(f"self.dim() cannot be 0 to {words}")
     if want > have and input.shape[-1] * have % want:
         ratio = want // have
-        raise RuntimeError(
-            f"self.size(-1) must be divisible by {ratio} to {words}, but got {input.shape[-1]}"
-        )
+        raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to {words}, but got {input.shape[-1]}")
     if input.shape[-1] > 1 and input.strides[-1] != have:
         raise RuntimeError(f"self.stride(-1) must be 1 to {words}, but got {input.strides[-1] // have}")
     if want > have:
         for i, s in enumerate(input.strides[:-1]):
             if s % want and input.shape[i] > 1:
                 ratio = want // have
-                raise RuntimeError(
-                    f"self.stride({i}) must be divisible by {ratio} to {words}, but got {s // have}"
-                )
+                raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} to {words}, but got {s // have}")
     return input.view(dtype)
 
 

@@ -23,9 +23,7 @@ def _window(
     check_place(device, pin_memory, layout)
     d, length = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn), int(length)
     if d.category < dtypes.FLOATING:
-        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(
-            d.name, d.name
-        )
+        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(d.name, d.name)
         raise RuntimeError(
             f"{fn} expects floating point dtypes, got: TensorOptions(dtype={name}, device=cpu, layout=Strided "
             "(default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))"
@@ -112,6 +110,4 @@ def kaiser_window(
         x = x.astype(np.float64) / n
         return np.i0(beta * np.sqrt(np.maximum(0, 1 - (2 * x - 1) ** 2))) / np.i0(np.float64(beta))
 
-    return _window(
-        "kaiser_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad
-    )
+    return _window("kaiser_window", window_length, periodic, formula, dtype, layout, device, pin_memory, requires_grad)

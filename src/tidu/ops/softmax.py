@@ -39,10 +39,7 @@ def _along(kernel: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _numbers(
-    kernel: Callable[..., Any],
-    formula: Callable[..., Any],
-    node: str,
-    derivative: dict[str, Callable[..., Any]],
+    kernel: Callable[..., Any], formula: Callable[..., Any], node: str, derivative: dict[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
     def numbers(g: Any, out: Any, dim: int) -> Any:
         return kernel(g, out, dim) if g.ndim else g * 0
@@ -62,8 +59,7 @@ _softmax = hot(
                 {
                     "grad_output": lambda g, out, dim: (g - sum(g * out, dim, True)) * out,
                     "out": lambda g, grad_output, out, dim: (
-                        g * (grad_output - sum(grad_output * out, dim, True))
-                        - grad_output * sum(g * out, dim, True)
+                        g * (grad_output - sum(grad_output * out, dim, True)) - grad_output * sum(g * out, dim, True)
                     ),
                 },
             )
@@ -165,9 +161,7 @@ def softmin(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: A
     return softmax(-input, dim, dtype)
 
 
-def gumbel_softmax(
-    logits: Value, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Value:
+def gumbel_softmax(logits: Value, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Value:
     """A sample that is nearly one-hot: softmax((logits + gumbel noise) / tau); `hard` makes it one-hot.
 
     With `hard` the value is one-hot and the gradient that of the soft sample. Source:

@@ -110,9 +110,7 @@ _stable_sort.op.name = "sort"
 
 
 @numpy_names
-def sort(
-    input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
-) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None) -> Any:
     """The elements in order along a dimension, and the indices they had: (values, indices).
 
     **Arguments** descending: the greatest first; stable: whether equal elements must keep their order (they always do).
@@ -177,9 +175,7 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         some = _outermost(c, k, largest)
         order = some[order_of(c[some], largest)[:k]]
     elif n >= _PARTITION and 4 * k <= n and k:
-        some = (
-            np.argpartition(c, n - k, -1)[..., n - k :] if largest else np.argpartition(c, k - 1, -1)[..., :k]
-        )
+        some = np.argpartition(c, n - k, -1)[..., n - k :] if largest else np.argpartition(c, k - 1, -1)[..., :k]
         some.sort(-1)  # so that equal elements keep their order
         order = take_last(some, order_of(take_last(c, some), largest))
     else:
@@ -266,9 +262,7 @@ def _mode(input: Any, dim: int, keepdim: bool) -> Any:
     return _picked_at(input, np.take_along_axis(order, last[..., None], -1)[..., 0], d, keepdim)
 
 
-_kthvalue_op = picked(
-    "kthvalue", _kthvalue, "KthvalueBackward0", return_type("kthvalue", "values", "indices")
-)
+_kthvalue_op = picked("kthvalue", _kthvalue, "KthvalueBackward0", return_type("kthvalue", "values", "indices"))
 _mode_op = picked("mode", _mode, "ModeBackward0", return_type("mode", "values", "indices"))
 _kthvalue_call, _mode_call = apart_out(exact_out(_kthvalue_op.call)), apart_out(exact_out(_mode_op.call))
 

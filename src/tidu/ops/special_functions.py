@@ -43,9 +43,7 @@ def scipy(name: str) -> Callable[..., Any]:
     return kernel
 
 
-def special(
-    name: str, fn: Any, partial: Any = None, *, word: str = "", refused: str = "c", node: str = ""
-) -> Any:
+def special(name: str, fn: Any, partial: Any = None, *, word: str = "", refused: str = "c", node: str = "") -> Any:
     """An op of one argument; integers become floats, dtypes of the categories `refused` an error."""
     kernel = scipy(fn) if isinstance(fn, str) else fn
     policy = refuse(refused, word or name.removeprefix("special_") + "_cpu", floats=True)
@@ -211,10 +209,7 @@ modified_bessel_i0, modified_bessel_i1 = (
     _bessel("modified_bessel_i0", _grown("i0e")),
     _bessel("modified_bessel_i1", _grown("i1e")),
 )
-modified_bessel_k0, modified_bessel_k1 = (
-    _bessel("modified_bessel_k0", "k0"),
-    _bessel("modified_bessel_k1", "k1"),
-)
+modified_bessel_k0, modified_bessel_k1 = (_bessel("modified_bessel_k0", "k0"), _bessel("modified_bessel_k1", "k1"))
 scaled_modified_bessel_k0 = _bessel("scaled_modified_bessel_k0", "k0e")
 scaled_modified_bessel_k1 = _bessel("scaled_modified_bessel_k1", "k1e")
 
@@ -277,9 +272,9 @@ def logit_(self: Any, eps: float | None = None) -> Any:
 
 @widened
 def _entr(x: Any) -> Any:
-    return np.asarray(
-        np.where(np.isnan(x), x, np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)))
-    ).astype(x.dtype)
+    return np.asarray(np.where(np.isnan(x), x, np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)))).astype(
+        x.dtype
+    )
 
 
 entr = special("special_entr", _entr, lambda g, x: g * (-log(x) - 1))

@@ -139,9 +139,7 @@ def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         return op(tensor_like(input, n), n, out=out)
 
     polynomial.__name__ = polynomial.__qualname__ = name
-    polynomial.__doc__ = (
-        f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
-    )
+    polynomial.__doc__ = f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
     polynomial.op = op.op
     return polynomial
 

@@ -101,9 +101,7 @@ def _declare(name: str, forward: Any, node: str, view: bool) -> Any:
 _split_op = _declare("split", _split, "SplitBackward0", True)
 split_with_sizes = _declare("split_with_sizes", _split_with_sizes, "SplitWithSizesBackward0", True)
 _unsafe_split = _declare("unsafe_split", _split, "UnsafeSplitBackward0", False)
-unsafe_split_with_sizes = _declare(
-    "unsafe_split_with_sizes", _split_with_sizes, "UnsafeSplitWithSizesBackward0", False
-)
+unsafe_split_with_sizes = _declare("unsafe_split_with_sizes", _split_with_sizes, "UnsafeSplitWithSizesBackward0", False)
 
 
 @numpy_names
@@ -129,9 +127,7 @@ def method_split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
         return _split_op(self, split_size.__index__(), dim)
     if not isinstance(split_size, (tuple, list)):
         what = type(split_size).__name__
-        raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {what}"
-        )
+        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {what}")
     return split_with_sizes(self, tuple(split_size), dim)
 
 
@@ -207,13 +203,10 @@ def tensor_split(
 ) -> Any:  # fmt: skip
     """Views between the given indices, or of `n` nearly equal sizes. Source: torch.tensor_split."""
     given: Any = next(
-        (a for a in (indices_or_sections, indices, sections, tensor_indices_or_sections) if a is not None),
-        None,
+        (a for a in (indices_or_sections, indices, sections, tensor_indices_or_sections) if a is not None), None
     )
     if not input.ndim:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     d = normalize_dim(dim, input.ndim)
     if isinstance(given, Tensor):
         given = _from_tensor(given)

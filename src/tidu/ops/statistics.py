@@ -181,26 +181,14 @@ def _quantile(
 
 
 def quantile(
-    input: Any,
-    q: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Any = None,
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
     """The q-th quantiles, over all elements or along a dimension. Source: torch.quantile."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False, out)
 
 
 def nanquantile(
-    input: Any,
-    q: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Any = None,
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
     """The q-th quantiles of what is not NaN. Source: torch.nanquantile."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True, out)
@@ -280,9 +268,7 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
     return _sgn(x) * p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
 
 
-def _norm_cotangent(
-    g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool
-) -> Any:
+def _norm_cotangent(g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool) -> Any:
     if ord == 0:
         return None
     if ord == 2 and g.__class__ is np.ndarray and input.__class__ is np.ndarray:
@@ -316,9 +302,7 @@ def vector_norm(
     count of elements that are not zero. Source: torch.linalg.vector_norm.
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)):
-        raise TypeError(
-            f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}"
-        )
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
     if x.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.legacy}"
@@ -373,9 +357,7 @@ def _dist_tangent(t: Any, input: Any, other: Any, out: Any, p: float) -> Any:
 
 _dist = Op(
     "dist",
-    lambda input, other, p: _vector_norm_forward(
-        input - other, p, tuple(range(max(input.ndim, other.ndim))), False
-    ),
+    lambda input, other, p: _vector_norm_forward(input - other, p, tuple(range(max(input.ndim, other.ndim))), False),
     vjp={
         "input": lambda g, input, other, out, p, input_shape: _sum_to(
             g * _dist_partial(input, other, out, p), input_shape
@@ -434,9 +416,7 @@ def _renorm_tangent(t: Any, input: Any, p: float, dim: int, maxnorm: float) -> A
 
 
 def vector_norm_value(x: Any, p: float, dims: Ints) -> Any:
-    return (
-        _vector_norm_forward(x, p, dims, True) if isinstance(x, np.ndarray) else vector_norm(x, p, dims, True)
-    )
+    return _vector_norm_forward(x, p, dims, True) if isinstance(x, np.ndarray) else vector_norm(x, p, dims, True)
 
 
 def _sum_value(x: Any, dims: Ints) -> Any:
@@ -560,9 +540,7 @@ def corrcoef(input: Any) -> Any:
 # ------------------------------------------------------------------ differences and integrals
 
 
-def diff(
-    input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None
-) -> Any:
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
     """The n-th differences of neighbours along a dimension. Source: torch.diff."""
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")

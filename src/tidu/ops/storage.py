@@ -155,12 +155,7 @@ class TypedStorage(metaclass=Shown):
     is_cuda = is_sparse = is_hpu = False
 
     def __init__(
-        self,
-        *args: Any,
-        wrap_storage: Any = None,
-        dtype: Any = None,
-        device: Any = None,
-        _internal: bool = False,
+        self, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None, _internal: bool = False
     ) -> None:
         self.dtype: Dtype = dtypes.get_default_dtype() if dtype is None else dtype
         if wrap_storage is not None:
@@ -288,10 +283,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         a = raw(source)
         if a.dtype != raw(self).dtype:
             raise RuntimeError(
-                "Could not set tensor of type "
-                + c_word(source.dtype)
-                + " to a tensor of type "
-                + c_word(self.dtype)
+                "Could not set tensor of type " + c_word(source.dtype) + " to a tensor of type " + c_word(self.dtype)
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
     else:
@@ -305,9 +297,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
     return self
 
 
-_set_op = Op(
-    "set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False
-)
+_set_op = Op("set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False)
 
 
 def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -303,15 +303,7 @@ def triangle(x: Any, upper: bool, unit: bool) -> Any:
 
 
 def _triangular_vjp(
-    g: Any,
-    A: Any,
-    out: Any,
-    upper: bool,
-    left: bool,
-    unitriangular: bool,
-    A_shape: Any,
-    B_shape: Any,
-    needs: Any,
+    g: Any, A: Any, out: Any, upper: bool, left: bool, unitriangular: bool, A_shape: Any, B_shape: Any, needs: Any
 ) -> Any:
     s = solve_tri(H(A), g, not upper, left, unitriangular)
     ga = None
@@ -320,9 +312,7 @@ def _triangular_vjp(
     return ga, sum_to(s, B_shape) if needs[1] else None
 
 
-def _triangular_jvp(
-    A: Any, out: Any, t_A: Any, t_B: Any, upper: bool, left: bool, unitriangular: bool
-) -> Any:
+def _triangular_jvp(A: Any, out: Any, t_A: Any, t_B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     right = t_B
     if t_A is not None:
         d = triangle(t_A, upper, unitriangular)
@@ -332,11 +322,7 @@ def _triangular_jvp(
 
 
 linalg_solve_triangular = Op(
-    "linalg_solve_triangular",
-    _solve_triangular,
-    vjp=_triangular_vjp,
-    jvp=_triangular_jvp,
-    tensors=("A", "B"),
+    "linalg_solve_triangular", _solve_triangular, vjp=_triangular_vjp, jvp=_triangular_jvp, tensors=("A", "B")
 ).call
 trailing("linalg_solve_triangular", A=2, B=2)
 
@@ -394,13 +380,7 @@ trailing("triangular_solve", b=2, A=2)
 
 
 def triangular_solve(
-    b: Any,
-    A: Any,
-    upper: bool = True,
-    transpose: bool = False,
-    unitriangular: bool = False,
-    *,
-    out: Any = None,
+    b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None
 ) -> Any:
     """The solution of a triangular system and a copy of A. Source: torch.triangular_solve."""
     return _triangular.call(b, A, upper, transpose, unitriangular, out=out)

@@ -55,9 +55,7 @@ def _wide(a: Any) -> Any:
 
 def _of_elements(input: Any, consecutive: bool, more: bool = True) -> tuple[Any, Any, Any]:
     flat = np.ascontiguousarray(input).reshape(-1)
-    if (
-        not more and flat.dtype.kind != "V"
-    ):  # the values alone: sorting them is cheaper than finding their order
+    if not more and flat.dtype.kind != "V":  # the values alone: sorting them is cheaper than finding their order
         flat = flat if consecutive else np.sort(flat)
         none = np.zeros(0, np.int64)
         return flat[_runs(flat)], none, none
@@ -72,9 +70,7 @@ def _of_slices(input: Any, dim: int, consecutive: bool) -> tuple[Any, Any, Any]:
         input = input.reshape(1)
     if not input.size:
         if input.shape[d] or sum(n == 0 for n in input.shape) > 1:
-            raise RuntimeError(
-                "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
-            )
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
         return input.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
     moved = np.moveaxis(input, d, 0)
     rows = np.ascontiguousarray(moved).reshape(moved.shape[0], -1)
@@ -104,9 +100,7 @@ def _unique_consecutive(input: Any, dim: int | None, more: bool) -> Any:
 
 
 def _op(name: str, forward: Any, node: str) -> Any:
-    return Op(
-        name, forward, vjp=_no_derivative(name), outputs=3, nondiff=(1, 2), node=node, out_arg=False
-    ).call
+    return Op(name, forward, vjp=_no_derivative(name), outputs=3, nondiff=(1, 2), node=node, out_arg=False).call
 
 
 _unique_op = _op("_unique2", _unique, "Unique2Backward0")
@@ -125,11 +119,7 @@ def _wanted(found: Any, return_inverse: bool, return_counts: bool) -> Any:
 
 @numpy_names
 def unique(
-    input: Any,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The different elements (or slices of a dimension), in order; NaN differs from itself.
 
@@ -154,9 +144,7 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first of each run of equal elements (or slices of a dimension). Source: torch.unique_consecutive."""
-    return _wanted(
-        _consecutive_op(input, dim, return_inverse or return_counts), return_inverse, return_counts
-    )
+    return _wanted(_consecutive_op(input, dim, return_inverse or return_counts), return_inverse, return_counts)
 
 
 # ------------------------------------------------------------------ isin
@@ -167,9 +155,7 @@ def _isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inv
         bad = elements if elements.dtype.kind in "bc" else test_elements
         raise RuntimeError(f"Unsupported input type encountered for isin(): {from_numpy(bad.dtype).legacy}")
     common = dtypes.promote_types(from_numpy(elements.dtype), from_numpy(test_elements.dtype)).np
-    return np.asarray(
-        np.isin(_wide(elements.astype(common)), _wide(test_elements.astype(common)), invert=invert)
-    )
+    return np.asarray(np.isin(_wide(elements.astype(common)), _wide(test_elements.astype(common)), invert=invert))
 
 
 _isin_op = Op("isin", _isin, tensors=("elements", "test_elements")).call

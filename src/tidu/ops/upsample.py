@@ -138,9 +138,7 @@ def _check(input: Value, mode: str, sizes: Ints, antialias: bool) -> None:
             f"Input and output sizes should be greater than 0, but got input ({a}) {'and ' * (n == 1)}output ({b})"
         )
     if 0 in input.shape[1:]:
-        raise RuntimeError(
-            f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}"
-        )
+        raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
     d = input.dtype
     good = d.category == 2 or (d.name == "uint8" and mode not in ("linear", "trilinear"))
     if not good:
@@ -254,24 +252,17 @@ def interpolate(
 
 
 def upsample(
-    input: Value,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
+    input: Value, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Value:
     """`interpolate`; deprecated. Source: torch.nn.functional.upsample."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
     """`interpolate` with mode "nearest"; deprecated. Source: torch.nn.functional.upsample_nearest."""
     warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=2,
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
     return interpolate(input, size, scale_factor, "nearest")
 
@@ -282,7 +273,6 @@ def upsample_bilinear(input: Value, size: Any = None, scale_factor: Any = None) 
     Source: torch.nn.functional.upsample_bilinear.
     """
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=2,
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
     return interpolate(input, size, scale_factor, "bilinear", True)

@@ -80,9 +80,7 @@ unfold_copy = _copying(windows.unfold, "unfold_copy", "UnfoldBackward0_copy")
 unsqueeze_copy = _copying(dims.unsqueeze, "unsqueeze_copy", "UnsqueezeBackward0_copy")
 unbind_copy = _copying(splitting.unbind, "unbind_copy", "UnbindBackward0_copy")
 split_copy = _copying(splitting._split_op, "split_copy", "SplitBackward0_copy")
-split_with_sizes_copy = _copying(
-    splitting.split_with_sizes, "split_with_sizes_copy", "SplitWithSizesBackward0_copy"
-)
+split_with_sizes_copy = _copying(splitting.split_with_sizes, "split_with_sizes_copy", "SplitWithSizesBackward0_copy")
 _expand_copy = _copying(dims.expand, "expand_copy", "ExpandBackward0_copy")
 _slice_copy = _copying(windows.slice_, "slice_copy", "SliceBackward0_copy")
 _strided_copy = _copying(_as_strided, "as_strided_copy", "AsStridedBackward0_copy")
@@ -97,9 +95,7 @@ def _no_way_back(needs: Any) -> Any:
 
 
 view_as_real_copy = _copying(complexes.view_as_real, "view_as_real_copy", "ViewAsRealBackward0_copy")
-view_as_complex_copy = _copying(
-    complexes.view_as_complex, "view_as_complex_copy", "ViewAsComplexBackward0_copy"
-)
+view_as_complex_copy = _copying(complexes.view_as_complex, "view_as_complex_copy", "ViewAsComplexBackward0_copy")
 detach_copy = exact_out(
     Op("detach_copy", lambda input: input.copy(), vjp=_no_way_back, jvp="linear", node="NotImplemented").call
 )

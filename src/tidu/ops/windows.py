@@ -48,9 +48,7 @@ def _adjoint(
 
     put.__signature__ = _with_shape(cut)
     names = list(put.__signature__.parameters)[2:]
-    op = linear(
-        name, put, named(lambda g, *args: view(g, *args), ["g", *names]), tensor="input", out_arg=False
-    )
+    op = linear(name, put, named(lambda g, *args: view(g, *args), ["g", *names]), tensor="input", out_arg=False)
 
     def either(g: Any, shape: Ints, *args: Any) -> Any:
         return op(g, shape, *args) if isinstance(g, Tensor) else put(g, shape, *args)
@@ -253,13 +251,9 @@ def _strided_arguments(size: Any, stride: Any, offset: int | None) -> tuple[Ints
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     if any(n < 0 for n in size):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if offset is not None and offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     return size, stride, offset
@@ -341,9 +335,7 @@ diagonal_scatter = _replacing(
 )
 
 
-def _slice_part(
-    input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+def _slice_part(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
     d = normalize_dim(dim, input.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
@@ -362,9 +354,7 @@ slice_scatter = _replacing(
 )
 
 
-def _strided_scatter(
-    input: Any, src: Any, size: Ints, stride: Ints, storage_offset: int | None = None
-) -> Any:
+def _strided_scatter(input: Any, src: Any, size: Ints, stride: Ints, storage_offset: int | None = None) -> Any:
     """A copy of `input`, in whose memory the window by strides is `src`. Source: torch.as_strided_scatter."""
     storage = storage_of(input)
     out = window(storage, (storage.nbytes // input.itemsize,), (1,), 0, input.dtype).copy()

@@ -53,10 +53,7 @@ class Bank:
         self.states = [np.empty(total, self.dtype) for _ in names]
         self.scalars = [np.empty(len(sizes), entries[0][name]._a.dtype) for name in opt.scalars]
         for k, name in enumerate(opt.scalars):
-            _move_in(
-                [e[name] for e in entries],
-                [self.scalars[k][i : i + 1].reshape(()) for i in range(len(sizes))],
-            )
+            _move_in([e[name] for e in entries], [self.scalars[k][i : i + 1].reshape(()) for i in range(len(sizes))])
         for flat, name in zip(self.states, names, strict=True):
             _move_in([e[name] for e in entries], windows(flat))
         self.held = [[(e[name], e[name]._a) for name in self.names] for e in entries]
@@ -109,9 +106,7 @@ class ArrayOptimizer(Optimizer):
         """Whether a parameter has no state yet."""
         return not entry
 
-    def advance(
-        self, group: dict[str, Any], fresh: bool, values: tuple[float, ...]
-    ) -> tuple[tuple[float, ...], Any]:
+    def advance(self, group: dict[str, Any], fresh: bool, values: tuple[float, ...]) -> tuple[tuple[float, ...], Any]:
         """The single numbers of the state after this step, and what the kernel reads."""
         raise NotImplementedError
 

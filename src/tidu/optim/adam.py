@@ -53,9 +53,7 @@ class Adam(ArrayOptimizer):
         for i, b in enumerate(betas):
             if isinstance(b, Tensor):
                 if not capturable and foreach:
-                    raise ValueError(
-                        f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
-                    )
+                    raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
                 if b.numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
         defaults = {

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, tensor_of
-from ._arrays import (
-    Array,
-    ArrayOptimizer,
-    _step_dtype,
-    decay_squares,
-    gradient,
-    lerp,
-    number,
-    recorded_gradient,
-)
+from ._arrays import Array, ArrayOptimizer, _step_dtype, decay_squares, gradient, lerp, number, recorded_gradient
 from .adam import check_adam, set_adam_defaults
 from .optimizer import ParamsT
 
@@ -131,10 +122,7 @@ class NAdam(ArrayOptimizer):
 
     def _mus(self, group: dict[str, Any], step: Any) -> tuple[Any, Any]:
         beta1, decay = group["betas"][0], group["momentum_decay"]
-        return (
-            beta1 * (1.0 - 0.5 * (0.96 ** (step * decay))),
-            beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay))),
-        )
+        return (beta1 * (1.0 - 0.5 * (0.96 ** (step * decay))), beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay))))
 
     def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
         step = values[0] + 1

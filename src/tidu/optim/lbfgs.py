@@ -253,9 +253,7 @@ class LBFGS(Optimizer):
                     self._put(here)
                     return value, gradient
 
-                loss, g, t, spent = _strong_wolfe(
-                    evaluate, t, d, loss, g, slope, max_ls=group["max_eval"] - evals
-                )
+                loss, g, t, spent = _strong_wolfe(evaluate, t, d, loss, g, slope, max_ls=group["max_eval"] - evals)
                 self._move(t, d)
                 flat = np.abs(g).max() <= group["tolerance_grad"]
             else:

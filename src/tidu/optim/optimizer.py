@@ -239,29 +239,21 @@ class Optimizer:
 
     # ---------------------------------------------------------------- the state as a dict
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict`. Source: torch.optim.Optimizer.register_state_dict_pre_hook."""
         return _add(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
 
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict`; it may return another one. Source:
         torch.optim.Optimizer.register_state_dict_post_hook."""
         return _add(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
 
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another one. Source:
         torch.optim.Optimizer.register_load_state_dict_pre_hook."""
         return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
 
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after `load_state_dict`. Source:
         torch.optim.Optimizer.register_load_state_dict_post_hook."""
         return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
@@ -326,9 +318,7 @@ class Optimizer:
 
         def cast(param: Any, value: Any, at: Any, key: Any = None) -> Any:
             if isinstance(value, Tensor):
-                return self._process_value_according_to_param_policy(
-                    param, value, at, state_dict["param_groups"], key
-                )
+                return self._process_value_according_to_param_policy(param, value, at, state_dict["param_groups"], key)
             if isinstance(value, dict):
                 return {k: cast(param, v, at, k) for k, v in value.items()}
             if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
@@ -371,24 +361,18 @@ class Optimizer:
         params = param_group["params"] = [p[1] if isinstance(p, tuple) else p for p in given]
         if names:
             if len(names) != len(params):
-                raise ValueError(
-                    "all optimizer params should be with/without names. Some param names are missing"
-                )
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             param_group["param_names"] = names
         for p in params:
             if not isinstance(p, Tensor):
                 from ..legacy import typename
 
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {typename(p)}"
-                )
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len({id(p) for p in params}):
             warnings.warn(

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, tensor_of
-from ._arrays import (
-    Array,
-    ArrayOptimizer,
-    _step_dtype,
-    decay_squares,
-    gradient,
-    lerp,
-    number,
-    recorded_gradient,
-)
+from ._arrays import Array, ArrayOptimizer, _step_dtype, decay_squares, gradient, lerp, number, recorded_gradient
 from .optimizer import ParamsT
 from .sgd import check_fused
 
@@ -147,12 +138,7 @@ class Adagrad(ArrayOptimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, value in (
-                ("foreach", None),
-                ("maximize", False),
-                ("differentiable", False),
-                ("fused", None),
-            ):
+            for name, value in (("foreach", None), ("maximize", False), ("differentiable", False), ("fused", None)):
                 group.setdefault(name, value)
 
     def share_memory(self) -> None:

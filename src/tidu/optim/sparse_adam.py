@@ -41,13 +41,9 @@ class SparseAdam(Optimizer):
                 if p.dtype.is_complex:
                     imaginary.append([i, k])
         if sparse:
-            raise ValueError(
-                f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
-            )
+            raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
         if imaginary:
-            raise ValueError(
-                f"Complex params at indices {imaginary}: SparseAdam does not support complex parameters"
-            )
+            raise ValueError(f"Complex params at indices {imaginary}: SparseAdam does not support complex parameters")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters by their gradients. Source: torch.optim.SparseAdam.step."""
@@ -56,9 +52,7 @@ class SparseAdam(Optimizer):
             for group in self.param_groups:
                 given = [p for p in group["params"] if p._grad is not None]
                 if any(p._grad.layout is strided for p in given):
-                    raise RuntimeError(
-                        "SparseAdam does not support dense gradients, please consider Adam instead"
-                    )
+                    raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
                 for p in given:
                     self._update(group, p, self.state[p])
         return loss

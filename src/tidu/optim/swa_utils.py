@@ -94,12 +94,7 @@ class AveragedModel(Module):
     n_averaged: Any
 
     def __init__(
-        self,
-        model: Any,
-        device: Any = None,
-        avg_fn: Any = None,
-        multi_avg_fn: Any = None,
-        use_buffers: bool = False,
+        self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None, use_buffers: bool = False
     ) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
@@ -162,19 +157,12 @@ class SWALR(LRScheduler):
     torch.optim.swa_utils.SWALR."""
 
     def __init__(
-        self,
-        optimizer: Any,
-        swa_lr: Any,
-        anneal_epochs: int = 10,
-        anneal_strategy: str = "cos",
-        last_epoch: int = -1,
+        self, optimizer: Any, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
     ) -> None:
         for lr, group in zip(_format_param("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
             group["swa_lr"] = lr
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")

@@ -41,9 +41,7 @@ class _Failed(Exception):
         return self.kind(msg(text) if callable(msg) else text)
 
 
-def _tolerances(
-    names: Sequence[str], rtol: float | None, atol: float | None, place: Any
-) -> tuple[float, float]:
+def _tolerances(names: Sequence[str], rtol: float | None, atol: float | None, place: Any) -> tuple[float, float]:
     if (rtol is None) != (atol is None):
         raise _Failed(
             ValueError,
@@ -125,9 +123,7 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
 
     def same(attribute: str, a: Any, b: Any) -> None:
         if a != b:
-            raise _Failed(
-                AssertionError, f"The values for attribute '{attribute}' do not match: {a} != {b}.", place
-            )
+            raise _Failed(AssertionError, f"The values for attribute '{attribute}' do not match: {a} != {b}.", place)
 
     same("shape", actual.shape, expected.shape)
     if o["check_layout"]:
@@ -137,10 +133,7 @@ def _compare_tensors(actual: Any, expected: Any, place: Any, o: dict[str, Any]) 
     if o["check_dtype"]:
         same("dtype", actual.dtype, expected.dtype)
     if actual.dtype != expected.dtype:
-        wide = [
-            dtypes.int64 if d.name in ("uint64", "uint32", "uint16") else d
-            for d in (actual.dtype, expected.dtype)
-        ]
+        wide = [dtypes.int64 if d.name in ("uint64", "uint32", "uint16") else d for d in (actual.dtype, expected.dtype)]
         d = dtypes.promote_types(*wide)
         actual, expected = actual.to(d), expected.to(d)
     if actual.layout is not expected.layout:
@@ -179,9 +172,7 @@ def _compare_sparse(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -
             raise
 
 
-def _compare(
-    actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, Any], found: list[_Failed]
-) -> None:
+def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, Any], found: list[_Failed]) -> None:
     """Compare two values; what does not match is added to `found`, what cannot be compared is raised."""
 
     def is_list(x: Any) -> bool:
@@ -190,9 +181,7 @@ def _compare(
     if is_list(actual) and is_list(expected):
         if len(actual) != len(expected):
             raise _Failed(
-                AssertionError,
-                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
-                place,
+                AssertionError, f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", place
             )
         for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
             _compare(a, b, (*place, i), o, found)
@@ -236,9 +225,7 @@ def _comparison(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Ca
 
         def bools() -> None:
             if bool(actual) is not bool(expected):
-                raise _Failed(
-                    AssertionError, f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", place
-                )
+                raise _Failed(AssertionError, f"Booleans mismatch: {bool(actual)} is not {bool(expected)}", place)
 
         return bools
     if all(isinstance(x, (int, float, complex, np.number)) and not isinstance(x, bool) for x in pair):
@@ -252,9 +239,7 @@ def _comparison(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Ca
         else:
             return lambda: _compare_tensors(a, b, place, o)
     raise _Failed(
-        TypeError,
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
-        place,
+        TypeError, f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.", place
     )
 
 

@@ -37,15 +37,7 @@ NAMES = {
 }  # fmt: skip
 ARITHMETIC = frozenset("add sub mul div true_divide".split())
 COMPARISONS = frozenset("eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor remainder fmod".split())
-ALONG = {
-    "sum": "dim_IntList",
-    "mean": "dim",
-    "prod": "dim_int",
-    "max": "dim",
-    "min": "dim",
-    "any": "dim",
-    "all": "dim",
-}
+ALONG = {"sum": "dim_IntList", "mean": "dim", "prod": "dim_int", "max": "dim", "min": "dim", "any": "dim", "all": "dim"}
 OVERLOADS = {"empty": "memory_format", "randint": "low", "arange": "start"}
 
 
@@ -74,9 +66,7 @@ def _defaults(op: Op) -> tuple[Any, ...]:
     fn = PUBLIC.get(op.name.partition(".")[0])
     names, defaults, _ = ((), (), 0) if fn is None else parameters_of(fn)
     public = dict(zip(names, defaults, strict=True))
-    return tuple(
-        public.get(p, d) if d is REQUIRED else d for p, d in zip(op.params, op.defaults, strict=True)
-    )
+    return tuple(public.get(p, d) if d is REQUIRED else d for p, d in zip(op.params, op.defaults, strict=True))
 
 
 def _shown(op: Op, args: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -88,9 +78,7 @@ def _shown(op: Op, args: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]
     n = len(positional)
     while n > 1:
         v, default = positional[n - 1], defaults[n - 1]
-        if not (
-            v is None or v is False or v is default or v == () or (v.__class__ is float and v == default)
-        ):
+        if not (v is None or v is False or v is default or v == () or (v.__class__ is float and v == default)):
             break
         n -= 1
     return positional[:n], kw
@@ -152,9 +140,7 @@ class TorchDispatchMode:
             return op.call(*given, **more)
 
         wants = state.grad and op.differentiable
-        wants = wants and any(
-            isinstance(v, Tensor) and live_node(v) is not None for v in op.tensor_args(args)
-        )
+        wants = wants and any(isinstance(v, Tensor) and live_node(v) is not None for v in op.tensor_args(args))
         if not wants:
             return self._called(_overload(op, args), run, positional, kw)
         with no_grad():

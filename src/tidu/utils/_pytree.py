@@ -23,9 +23,7 @@ Unflatten = Callable[[Iterable[Any], Any], Any]
 SUPPORTED_NODES: dict[type, tuple[Flatten, Unflatten]] = {}
 
 
-KEYED: dict[
-    type, Callable[[Any], tuple[list[Any], Any]]
-] = {}  # how a class gives its children with their keys
+KEYED: dict[type, Callable[[Any], tuple[list[Any], Any]]] = {}  # how a class gives its children with their keys
 
 
 def register_pytree_node(
@@ -44,13 +42,9 @@ def register_pytree_node(
 
 register_pytree_node(tuple, lambda t: (list(t), None), lambda vs, _: tuple(vs))
 register_pytree_node(list, lambda t: (list(t), None), lambda vs, _: list(vs))
+register_pytree_node(dict, lambda d: (list(d.values()), list(d)), lambda vs, keys: dict(zip(keys, vs, strict=True)))
 register_pytree_node(
-    dict, lambda d: (list(d.values()), list(d)), lambda vs, keys: dict(zip(keys, vs, strict=True))
-)
-register_pytree_node(
-    OrderedDict,
-    lambda d: (list(d.values()), list(d)),
-    lambda vs, keys: OrderedDict(zip(keys, vs, strict=True)),
+    OrderedDict, lambda d: (list(d.values()), list(d)), lambda vs, keys: OrderedDict(zip(keys, vs, strict=True))
 )
 register_pytree_node(
     defaultdict,
@@ -154,15 +148,11 @@ def _up_to(spec: TreeSpec, tree: Any, found: list[Any]) -> None:
         keys = spec.context[1] if spec.type is defaultdict else spec.context
         if set(keys) != set(tree):
             missing, extra = set(keys) - set(tree), set(tree) - set(keys)
-            text = (f" missing key(s): {missing};" if missing else "") + (
-                f" extra key(s): {extra};" if extra else ""
-            )
+            text = (f" missing key(s): {missing};" if missing else "") + (f" extra key(s): {extra};" if extra else "")
             raise ValueError(f"Node keys mismatch;{text.rstrip(';')}.")
         children = [tree[k] for k in keys]
     elif len(children) != len(spec.children_specs):
-        raise ValueError(
-            f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}."
-        )
+        raise ValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
     elif context != spec.context and spec.type is not deque:
         raise ValueError(f"Node context mismatch for custom node type {spec.type!r}.")
     for s, c in zip(spec.children_specs, children, strict=True):
@@ -194,9 +184,7 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
     return leaves, _walk(tree, leaves, is_leaf)
 
 
-def _walk(
-    x: Any, leaves: list[Any], is_leaf: Any
-) -> TreeSpec:  # no closure: one that calls itself is a cycle
+def _walk(x: Any, leaves: list[Any], is_leaf: Any) -> TreeSpec:  # no closure: one that calls itself is a cycle
     got = None
     if not (is_leaf is not None and is_leaf(x)) and (type(x) in SUPPORTED_NODES or isinstance(x, tuple)):
         got = _children(x)
@@ -210,9 +198,7 @@ def _walk(
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     """A tree of this shape with these leaves."""
     if not isinstance(treespec, TreeSpec):
-        raise TypeError(
-            f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}."
-        )
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     items = list(leaves)
     if len(items) != treespec.num_leaves:
         raise ValueError(
@@ -241,9 +227,7 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> T
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(
-    fn: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> Any:
+def tree_map(fn: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """The tree with `fn` applied to its leaves (and those of trees of the same shape)."""
     leaves, spec = tree_flatten(tree, is_leaf)
     others = [spec.flatten_up_to(r) for r in rests]
@@ -256,9 +240,7 @@ def tree_map_(fn: Callable[..., Any], tree: Any, *rests: Any) -> Any:
     return tree
 
 
-def tree_map_only(
-    kind: Any, fn: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> Any:
+def tree_map_only(kind: Any, fn: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """The tree with `fn` applied to the leaves of a type."""
     return tree_map(lambda x: fn(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
 

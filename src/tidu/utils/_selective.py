@@ -9,12 +9,7 @@ from typing import Any
 from ..ops._aten import Operator
 from ._python_dispatch import TorchDispatchMode
 
-__all__ = [
-    "SAC_IGNORED_OPS",
-    "CheckpointPolicy",
-    "SelectiveCheckpointContext",
-    "create_selective_checkpoint_contexts",
-]
+__all__ = ["SAC_IGNORED_OPS", "CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts"]
 
 SAC_IGNORED_OPS: set[Any] = set()
 
@@ -107,18 +102,14 @@ def create_selective_checkpoint_contexts(
         for op in policy_fn_or_list:
             if not (isinstance(op, Operator) and hasattr(op, "overloadpacket")):
                 hint = (
-                    " Please update the OpOverloadPacket to a specific OpOverload."
-                    if isinstance(op, Operator)
-                    else ""
+                    " Please update the OpOverloadPacket to a specific OpOverload." if isinstance(op, Operator) else ""
                 )
                 raise ValueError(
                     f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}.{hint}"
                 )
 
         def policy(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
-            return (
-                CheckpointPolicy.MUST_SAVE if op in policy_fn_or_list else CheckpointPolicy.PREFER_RECOMPUTE
-            )
+            return CheckpointPolicy.MUST_SAVE if op in policy_fn_or_list else CheckpointPolicy.PREFER_RECOMPUTE
 
     elif not callable(policy_fn_or_list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")

@@ -9,15 +9,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ._pytree import (
-    KEYED,
-    LEAF,
-    TreeSpec,
-    _children,
-    register_pytree_node,
-    tree_structure,
-    tree_unflatten,
-)
+from ._pytree import KEYED, LEAF, TreeSpec, _children, register_pytree_node, tree_structure, tree_unflatten
 
 __all__ = [
     "GetAttrKey", "MappingKey", "SequenceKey", "key_get", "keystr", "register_constant", "register_dataclass",
@@ -197,7 +189,5 @@ def register_constant(cls: type) -> None:
     if cls.__eq__ is object.__eq__:
         raise TypeError("register_constant(cls) expects `cls` to have a non-default `__eq__` implementation.")
     if cls.__hash__ is None:
-        raise TypeError(
-            "register_constant(cls) expects `cls` to have a non-default `__hash__` implementation."
-        )
+        raise TypeError("register_constant(cls) expects `cls` to have a non-default `__hash__` implementation.")
     register_pytree_node(cls, lambda x: ([], x), lambda _, x: x, flatten_with_keys_fn=lambda x: ([], x))

@@ -169,10 +169,7 @@ class _Holder:
         self.index = index
 
 
-_CHECKS: dict[str, Callable[[Tensor], Any]] = {
-    "default": lambda x: (x._a.shape, x._a.dtype),
-    "none": lambda _: None,
-}
+_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": lambda x: (x._a.shape, x._a.dtype), "none": lambda _: None}
 
 
 def _metadata(shape: Any, dtype: Any) -> dict[str, Any]:
@@ -339,9 +336,7 @@ class CheckpointFunction(Function):
         with _drawing_from(ctx.place), enable_grad():
             outs = ctx.run_function(*args)
         outs = (outs,) if isinstance(outs, Tensor) else outs
-        pairs = [
-            (o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad
-        ]
+        pairs = [(o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         with enable_grad():
@@ -353,9 +348,7 @@ def detach_variable(inputs: Any) -> tuple[Any, ...]:
     """The inputs with their tensors taken out of the graph, as leaves. Source:
     torch.utils.checkpoint.detach_variable."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError(
-            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
-        )
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     out = []
     for x in inputs:
         if isinstance(x, Tensor):
@@ -410,9 +403,7 @@ def checkpoint(
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        return _without_reentrance(
-            function, preserve, context_fn, determinism_check, early_stop, args, kwargs
-        )
+        return _without_reentrance(function, preserve, context_fn, determinism_check, early_stop, args, kwargs)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn or debug is not False:

@@ -69,8 +69,7 @@ class BackwardHook:
                     continue
                 if len(got) != n:
                     raise RuntimeError(
-                        "Backward pre hook returned an invalid number of grad_output, "
-                        f"got {len(got)}, but expected {n}"
+                        f"Backward pre hook returned an invalid number of grad_output, got {len(got)}, but expected {n}"
                     )
                 self.grad_outputs = got
         now = self.grad_outputs
@@ -101,8 +100,7 @@ class BackwardHook:
                 continue
             if len(got) != len(now):
                 raise RuntimeError(
-                    "Backward hook returned an invalid number of grad_input, "
-                    f"got {len(got)}, but expected {len(now)}"
+                    f"Backward hook returned an invalid number of grad_input, got {len(got)}, but expected {len(now)}"
                 )
             now = got
         self.grad_outputs = None

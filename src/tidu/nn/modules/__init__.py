@@ -38,8 +38,6 @@ for _family in _FAMILIES:
             own_constructor(_value)
 plain.place_files(globals())
 submodule(
-    globals(),
-    "linear_cross_entropy_options",
-    LinearCrossEntropyOptions=linear_cross_entropy.LinearCrossEntropyOptions,
+    globals(), "linear_cross_entropy_options", LinearCrossEntropyOptions=linear_cross_entropy.LinearCrossEntropyOptions
 )
 from .module import Module  # noqa: E402

@@ -108,9 +108,7 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after the forward of every module. Source:
     torch.nn.modules.module.register_module_forward_hook."""
-    marks = [_global_forward_hooks_with_kwargs] * with_kwargs + [
-        _global_forward_hooks_always_called
-    ] * always_call
+    marks = [_global_forward_hooks_with_kwargs] * with_kwargs + [_global_forward_hooks_always_called] * always_call
     return add(_global_forward_hooks, hook, *marks)
 
 

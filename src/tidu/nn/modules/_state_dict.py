@@ -101,9 +101,7 @@ class StateDict:
         if type(self).get_extra_state is not StateDict.get_extra_state:
             destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
-    def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """All parameters and persistent buffers by their full names, an OrderedDict. They are not copied.
 
         Args:
@@ -215,9 +213,7 @@ class StateDict:
             )
         return None
 
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> Any:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Take over parameters and buffers from what `state_dict` gave.
 
         Args:
@@ -268,9 +264,7 @@ class StateDict:
                 errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if errors:
             raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(
-                    type(self).__name__, "\n\t".join(errors)
-                )
+                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
             )
         return _IncompatibleKeys(missing, unexpected)
 

@@ -25,11 +25,7 @@ class Walk:
         self, get: Callable[[Any], Any], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         seen = set()
-        owners = (
-            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
+        owners = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for owner, module in owners:
             for name, t in get(module):
                 if t is None or t in seen:
@@ -90,9 +86,7 @@ class Walk:
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(
-                    memo, f"{prefix}.{name}" if prefix else name, remove_duplicate
-                )
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     # ---------------------------------------------------------------- one part by name
 

@@ -89,9 +89,7 @@ class Hardtanh(_InPlace):
                 import warnings
 
                 warnings.warn(
-                    f"keyword argument `{old}` is deprecated and rename to `{new}`",
-                    FutureWarning,
-                    stacklevel=2,
+                    f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning, stacklevel=2
                 )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
@@ -297,9 +295,7 @@ class PReLU(Module):
     __constants__ = ["num_parameters"]
     weight: Any
 
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init

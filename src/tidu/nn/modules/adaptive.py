@@ -38,12 +38,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cuts = list(cutoffs)
         if not cuts:
             raise ValueError("cutoffs should be a sequence of length larger than 0")
-        if (
-            cuts != sorted(set(cuts))
-            or min(cuts) <= 0
-            or max(cuts) > n_classes - 1
-            or any(int(c) != c for c in cuts)
-        ):
+        if cuts != sorted(set(cuts)) or min(cuts) <= 0 or max(cuts) > n_classes - 1 or any(int(c) != c for c in cuts):
             raise ValueError(
                 "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
                 "value is between 1 and n_classes-1"

@@ -45,12 +45,7 @@ class MultiheadAttention(Module):
                 "instead"
             )
         super().__init__()
-        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (
-            embed_dim,
-            num_heads,
-            dropout,
-            batch_first,
-        )
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (embed_dim, num_heads, dropout, batch_first)
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
@@ -71,9 +66,7 @@ class MultiheadAttention(Module):
                 self.register_parameter(f"{name}_proj_weight", parameter(embed_dim, size))
             self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", parameter(3 * embed_dim) if bias else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(
-            embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
-        )
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         if add_bias_kv:
             self.bias_k, self.bias_v = parameter(1, 1, embed_dim), parameter(1, 1, embed_dim)
         else:
@@ -116,9 +109,7 @@ class MultiheadAttention(Module):
         """
         turned = self.batch_first and query.dim() == 3
         other = None if attn_mask is None else attn_mask.dtype
-        key_padding_mask = canonical_mask(
-            key_padding_mask, "key_padding_mask", other, "attn_mask", query.dtype
-        )
+        key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", other, "attn_mask", query.dtype)
         attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if turned:
             # What is one tensor stays one: self-attention projects it once.

@@ -99,9 +99,7 @@ class Sequential(Module):
 
     def _check_addend(self, other: Any) -> None:
         if not isinstance(other, Sequential):
-            raise ValueError(
-                f"add operator supports only objects of Sequential class, but {type(other)} is given."
-            )
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
 
     def __mul__(self, other: int) -> Any:
         _check_factor(other)
@@ -241,9 +239,7 @@ class ModuleList(Module):
     def extend(self, modules: Iterable[Any]) -> Any:
         """Add modules at the end. Source: torch.nn.ModuleList.extend."""
         if not isinstance(modules, Iterable):
-            raise TypeError(
-                f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}"
-            )
+            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         offset = len(self)
         for i, module in enumerate(modules):
             self.add_module(str(offset + i), module)
@@ -369,9 +365,7 @@ class ParameterList(Module):
     def extend(self, values: Iterable[Any]) -> Any:
         """Add values at the end. Source: torch.nn.ParameterList.extend."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError(
-                f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}"
-            )
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
             self.append(value)
         return self
@@ -391,9 +385,7 @@ def _line(key: Any, p: Any, kind_of_numbers: Any = None) -> str:
     if not isinstance(p, Tensor):
         return f"  ({key}): Object of type: {type(p).__name__}"
     kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
-    return (
-        f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"
-    )
+    return f"  ({key}): {kind} containing: [{kind_of_numbers or p.dtype} of size {'x'.join(map(str, p.size()))}]"
 
 
 class ParameterDict(Module):
@@ -500,9 +492,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(
-            _line(k, p, p.type()) if isinstance(p, Tensor) else _line(k, p) for k, p in self.items()
-        )
+        return "\n".join(_line(k, p, p.type()) if isinstance(p, Tensor) else _line(k, p) for k, p in self.items())
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

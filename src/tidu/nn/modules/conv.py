@@ -208,9 +208,7 @@ class _ConvTransposeNd(_ConvNd):
             raise ValueError(f"Only `zeros` padding mode is supported for ConvTranspose{self._dims}d")
         conv = getattr(F, f"conv_transpose{self._dims}d")
         extra = self._output_padding(input, output_size)
-        return conv(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
-        )
+        return conv(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

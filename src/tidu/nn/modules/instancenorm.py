@@ -95,11 +95,7 @@ class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
         if self.has_uninitialized_params():
             channels = input.shape[input.dim() - self._unbatched]
             n = self.num_features = channels
-            for t in (
-                *self._parameters.values(),
-                self._buffers["running_mean"],
-                self._buffers["running_var"],
-            ):
+            for t in (*self._parameters.values(), self._buffers["running_mean"], self._buffers["running_var"]):
                 if t is not None:
                     t.materialize((n,))
             self.reset_parameters()

@@ -73,9 +73,7 @@ class Linear(Module):
         return F.linear(input, weight, bias)
 
     def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-        )
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class NonDynamicallyQuantizableLinear(Linear):

@@ -70,6 +70,4 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
 
-LinearCrossEntropyLoss.__module__ = __name__.replace(
-    "linear_cross_entropy", "loss"
-)  # as they are known in files
+LinearCrossEntropyLoss.__module__ = __name__.replace("linear_cross_entropy", "loss")  # as they are known in files

@@ -68,9 +68,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Any, target: Any) -> Any:
-        return F.nll_loss(
-            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
@@ -116,12 +114,7 @@ class PoissonNLLLoss(_Loss):
 
     def forward(self, log_input: Any, target: Any) -> Any:
         return F.poisson_nll_loss(
-            log_input,
-            target,
-            log_input=self.log_input,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
         )
 
 
@@ -295,9 +288,7 @@ class MultiMarginLoss(_WeightedLoss):
         if p != 1 and p != 2:
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.dim() != 1:
-            raise ValueError(
-                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead"
-            )
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
         self.p, self.margin = p, margin
 
     def forward(self, input: Any, target: Any) -> Any:

@@ -125,19 +125,13 @@ class Module(StateDict, Walk, Convert):
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
-        if (
-            tensor is not None
-            and not isinstance(tensor, Tensor)
-            and not hasattr(tensor, "__torch_function__")
-        ):
+        if tensor is not None and not isinstance(tensor, Tensor) and not hasattr(tensor, "__torch_function__"):
             raise TypeError(
                 f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         tensor = self._registering(_global_buffer_registration_hooks, name, tensor)
         self._buffers[name] = tensor
-        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(
-            name
-        )
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_parameter(self, name: str, param: Any) -> None:
         """Keep a parameter (or None) under a name. Source: torch.nn.Module.register_parameter."""
@@ -222,24 +216,15 @@ class Module(StateDict, Walk, Convert):
         return add(self._forward_pre_hooks, hook, *marks, prepend=prepend)
 
     def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args, output)` (with_kwargs: `hook(module, args, kwargs, output)`) after forward; it may
         return another output. With `always_call` it runs after an error too. Source:
         torch.nn.Module.register_forward_hook."""
-        marks = [self._forward_hooks_with_kwargs] * with_kwargs + [
-            self._forward_hooks_always_called
-        ] * always_call
+        marks = [self._forward_hooks_with_kwargs] * with_kwargs + [self._forward_hooks_always_called] * always_call
         return add(self._forward_hooks, hook, *marks, prepend=prepend)
 
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_output)` before the module's gradients are computed; it may return another
         grad_output. Source: torch.nn.Module.register_full_backward_pre_hook."""
         return add(self._backward_pre_hooks, hook, prepend=prepend)
@@ -310,20 +295,12 @@ class Module(StateDict, Walk, Convert):
                 )
             modules[name] = self._registering(_global_module_registration_hooks, name, value)
         elif buffers is not None and name in buffers:
-            if (
-                value is not None
-                and not isinstance(value, Tensor)
-                and not hasattr(value, "__torch_function__")
-            ):
+            if value is not None and not isinstance(value, Tensor) and not hasattr(value, "__torch_function__"):
                 raise TypeError(
                     f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
                     "expected)"
                 )
-            kept = (
-                value.persistent
-                if isinstance(value, Buffer)
-                else name not in self._non_persistent_buffers_set
-            )
+            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
             self.register_buffer(name, value, kept)
         elif isinstance(value, Tensor) and isinstance(value, Buffer):
             self._forget(name, buffers)

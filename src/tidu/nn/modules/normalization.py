@@ -40,9 +40,7 @@ class CrossMapLRN2d(LocalResponseNorm):
 def _scales(module: Any, shape: Any, names: dict[str, bool], device: Any, dtype: Any) -> None:
     """Register weight and bias, or None where there is none."""
     for name, there in names.items():
-        module.register_parameter(
-            name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None
-        )
+        module.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None)
 
 
 class _Shaped(Module):

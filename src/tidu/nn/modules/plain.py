@@ -43,9 +43,7 @@ class Unflatten(Module):
 
     def _require_tuple_int(self, input: Any) -> None:
         if not isinstance(input, (tuple, list)):
-            raise TypeError(
-                f"unflattened_size must be a tuple of ints, but found type {type(input).__name__}"
-            )
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(input).__name__}")
         for at, elem in enumerate(input):
             if not isinstance(elem, int):
                 raise TypeError(
@@ -162,11 +160,7 @@ class Upsample(Module):
             self.scale_factor: Any = tuple(float(f) for f in scale_factor)
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode, self.align_corners, self.recompute_scale_factor = (
-            mode,
-            align_corners,
-            recompute_scale_factor,
-        )
+        self.mode, self.align_corners, self.recompute_scale_factor = (mode, align_corners, recompute_scale_factor)
 
     def forward(self, input: Any) -> Any:
         return F.interpolate(

@@ -130,9 +130,7 @@ class AvgPool1d(_Pool):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Any) -> Any:
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -194,9 +192,7 @@ class _FractionalMaxPoolNd(_Pool):
         self.output_size = None if output_size is None else several(output_size)
         self.output_ratio = None if output_ratio is None else several(output_ratio)
         if output_size is None and output_ratio is None:
-            raise ValueError(
-                f"{type(self).__name__} requires specifying either an output size, or a pooling ratio"
-            )
+            raise ValueError(f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
         if output_size is not None and output_ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
@@ -224,16 +220,9 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 class _LPPoolNd(_Pool):
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
 
-    def __init__(
-        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> None:
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (
-            norm_type,
-            kernel_size,
-            stride,
-            ceil_mode,
-        )
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (norm_type, kernel_size, stride, ceil_mode)
 
     def forward(self, input: Any) -> Any:
         pool = self._function("lp_pool")

@@ -36,12 +36,7 @@ class RNNBase(Module):
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.mode, self.input_size, self.hidden_size, self.num_layers = (
-            mode,
-            input_size,
-            hidden_size,
-            num_layers,
-        )
+        self.mode, self.input_size, self.hidden_size, self.num_layers = (mode, input_size, hidden_size, num_layers)
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self._check_options(dropout)
@@ -391,13 +386,7 @@ class RNNCellBase(Module):
     nonlinearity = "tanh"
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool,
-        num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
@@ -405,9 +394,7 @@ class RNNCellBase(Module):
         for name, shape in (("weight_ih", (gates, input_size)), ("weight_hh", (gates, hidden_size))):
             setattr(self, name, Parameter(empty(shape, device=device, dtype=dtype)))
         for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(
-                name, Parameter(empty(gates, device=device, dtype=dtype)) if bias else None
-            )
+            self.register_parameter(name, Parameter(empty(gates, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -66,13 +66,7 @@ class _Layer(Module):
 
     def _attend(self, attention: Any, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
         out = attention(
-            x,
-            memory,
-            memory,
-            attn_mask=mask,
-            key_padding_mask=padding,
-            need_weights=False,
-            is_causal=is_causal,
+            x, memory, memory, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
         )
         return out[0]
 
@@ -119,17 +113,10 @@ class TransformerEncoderLayer(_Layer):
 
         known = (F.relu, ReLU), (F.gelu, GELU)
         self.activation_relu_or_gelu = next(
-            (
-                i + 1
-                for i, (f, m) in enumerate(known)
-                if self.activation is f or isinstance(self.activation, m)
-            ),
-            0,
+            (i + 1 for i, (f, m) in enumerate(known) if self.activation is f or isinstance(self.activation, m)), 0
         )
 
-    def forward(
-        self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False
-    ) -> Any:
+    def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         other = None if src_mask is None else src_mask.dtype
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "src_mask", src.dtype)
         mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
@@ -193,12 +180,8 @@ class TransformerDecoderLayer(_Layer):
     def _sa_block(self, x: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
         return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
-    def _mha_block(
-        self, x: Any, mem: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False
-    ) -> Any:
-        return self.dropout2(
-            self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal)
-        )
+    def _mha_block(self, x: Any, mem: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
+        return self.dropout2(self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x: Any) -> Any:
         return self.dropout3(self._feed(x))
@@ -229,8 +212,7 @@ class TransformerEncoder(Module):
         self.use_nested_tensor = enable_nested_tensor and not reason
         if enable_nested_tensor and reason:
             warnings.warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}",
-                stacklevel=2,
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}", stacklevel=2
             )
 
     @staticmethod
@@ -355,9 +337,7 @@ class Transformer(Module):
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(
-            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
-        )
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
         return self.decoder(
             tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
             memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,

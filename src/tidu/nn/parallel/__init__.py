@@ -107,9 +107,7 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
         RuntimeError: there is a tensor, and no device for its parts.
     """
     if isinstance(inputs, Tensor):
-        raise RuntimeError(
-            "nn.parallel.scatter: there is no device but the CPU, and no parts are made for it"
-        )
+        raise RuntimeError("nn.parallel.scatter: there is no device but the CPU, and no parts are made for it")
     if isinstance(inputs, (tuple, list)) and inputs:
         parts = zip(*(scatter(x, target_gpus, dim) for x in inputs), strict=True)
         make = type(inputs)

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from . import converting, parametrizations, parametrize, rnn
-from .clip_grad import (
-    clip_grad_norm,
-    clip_grad_norm_,
-    clip_grad_value_,
-    clip_grads_with_norm_,
-    get_total_norm,
-)
+from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .converting import (
     convert_conv2d_weight_memory_format,
     convert_conv3d_weight_memory_format,

@@ -57,9 +57,7 @@ def get_total_norm(
     return tensor_of(np.asarray(total))
 
 
-def clip_grads_with_norm_(
-    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
-) -> None:
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scale the gradients as if their norm were `total_norm`, to at most `max_norm`. Source:
     torch.nn.utils.clip_grads_with_norm_."""
     total = raw(total_norm)
@@ -101,9 +99,7 @@ def clip_grad_norm_(
         lazily = isinstance(parameters, types.GeneratorType)
         parameters = list(parameters)
         if lazily and not parameters:
-            warnings.warn(
-                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-            )
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total

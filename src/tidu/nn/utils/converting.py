@@ -60,14 +60,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
 
 
 def fuse_conv_bn_weights(
-    conv_w: Any,
-    conv_b: Any,
-    bn_rm: Any,
-    bn_rv: Any,
-    bn_eps: float,
-    bn_w: Any,
-    bn_b: Any,
-    transpose: bool = False,
+    conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Any, Any]:
     """The weight and bias of the fused convolution. Source: torch.nn.utils.fuse_conv_bn_weights."""
     bias = zeros_like(bn_rm) if conv_b is None else conv_b

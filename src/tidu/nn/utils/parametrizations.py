@@ -62,9 +62,7 @@ class _SpectralNorm(Module):
         super().__init__()
         n = weight.ndim
         if not -n <= dim < n:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{n}, {n - 1}] but got {dim})"
-            )
+            raise IndexError(f"Dimension out of range (expected to be in range of [-{n}, {n - 1}] but got {dim})")
         if n_power_iterations <= 0:
             raise ValueError(
                 f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"

@@ -110,9 +110,7 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse."
-                    )
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             if self.is_tensor:
                 if not isinstance(value, Tensor):
@@ -125,9 +123,7 @@ class ParametrizationList(ModuleList):
                 self.original.set_(value)
                 return
             if not isinstance(value, Sequence):
-                raise ValueError(
-                    f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}."
-                )
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
             if len(value) != self.ntensors:
                 raise ValueError(
                     f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of "
@@ -226,9 +222,7 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
             )
 
 
-def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False
-) -> Any:
+def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
     """Let a parameter or buffer be `parametrization(original)`.
 
     Args:
@@ -304,9 +298,7 @@ def type_before_parametrizations(module: Any) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(
-    from_module: Any, to_module: Any, tensor_name: str | None = None
-) -> Any:
+def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
     """Parametrise another module in the same way, with the same originals. Source:
     torch.nn.utils.parametrize.transfer_parametrizations_and_params."""
     if not is_parametrized(from_module):

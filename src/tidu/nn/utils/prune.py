@@ -92,9 +92,7 @@ class BasePruningMethod(ABC):
                 f"importance_scores should have the same shape as tensor t, got {importance_scores.shape} vs {t.shape}"
             )
         scores = t if importance_scores is None else importance_scores
-        return t * self.compute_mask(
-            scores, default_mask=ones_like(t) if default_mask is None else default_mask
-        )
+        return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Any) -> None:
         """Make the pruned parameter a plain one."""
@@ -174,9 +172,7 @@ class _Amount(BasePruningMethod):
             raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
         whole = isinstance(amount, numbers.Integral)
         if (whole and amount < 0) or (not whole and not 0.0 <= float(amount) <= 1.0):
-            raise ValueError(
-                f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-            )
+            raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
@@ -321,9 +317,7 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
     return module
 
 
-def ln_structured(
-    module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None
-) -> Any:
+def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None) -> Any:
     """Prune the channels of least norm. Source: torch.nn.utils.prune.ln_structured."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -335,9 +329,7 @@ def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
     return module
 
 
-def global_unstructured(
-    parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any
-) -> None:
+def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
     """Prune elements of several parameters, which compete. Source: torch.nn.utils.prune.global_unstructured.
 
     Args:
@@ -353,9 +345,7 @@ def global_unstructured(
     if not isinstance(scores, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
     values = parameters_to_vector([scores.get(p, getattr(*p)).detach() for p in pairs])
-    masks = parameters_to_vector(
-        [getattr(m, n + "_mask", ones_like(getattr(m, n).detach())) for m, n in pairs]
-    )
+    masks = parameters_to_vector([getattr(m, n + "_mask", ones_like(getattr(m, n).detach())) for m, n in pairs])
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
         raise TypeError(
@@ -385,6 +375,4 @@ def remove(module: Any, name: str) -> Any:
 
 def is_pruned(module: Any) -> bool:
     """Whether a module has pruned parameters. Source: torch.nn.utils.prune.is_pruned."""
-    return any(
-        isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values()
-    )
+    return any(isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values())

@@ -116,11 +116,7 @@ def _positions(lengths: Any, batch: int, steps: int) -> tuple[Any, Any]:
     sizes."""
     sizes = (lengths[None, :] > np.arange(steps)[:, None]).sum(1)
     sizes = sizes[sizes > 0]
-    at = (
-        np.concatenate([t * batch + np.arange(n) for t, n in enumerate(sizes)])
-        if len(sizes)
-        else np.zeros(0, int)
-    )
+    at = np.concatenate([t * batch + np.arange(n) for t, n in enumerate(sizes)]) if len(sizes) else np.zeros(0, int)
     return at.astype(np.int64), sizes.astype(np.int64)
 
 
@@ -134,14 +130,10 @@ def pack_padded_sequence(
         lengths: of each sequence.
         enforce_sorted: the sequences are sorted by length, longest first; False to have them sorted.
     """
-    lengths = (
-        lengths.to(dtypes.int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=dtypes.int64)
-    )
+    lengths = lengths.to(dtypes.int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=dtypes.int64)
     n = lengths._a
     if n.ndim != 1:
-        raise RuntimeError(
-            "'lengths' argument should be a 1D CPU int64 tensor, but got a tensor of other shape"
-        )
+        raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor, but got a tensor of other shape")
     order = None
     if not enforce_sorted:
         order = np.argsort(-n, kind="stable")

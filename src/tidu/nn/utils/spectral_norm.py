@@ -28,9 +28,7 @@ class SpectralNorm:
 
     _version = 1
 
-    def __init__(
-        self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
-    ) -> None:
+    def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         self.name, self.dim, self.eps = name, dim, eps
         if n_power_iterations <= 0:
             raise ValueError(

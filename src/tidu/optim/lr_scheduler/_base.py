@@ -253,9 +253,7 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """lr times gamma at each of the `milestones`. Source: torch.optim.lr_scheduler.MultiStepLR."""
 
-    def __init__(
-        self, optimizer: Any, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Any, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -273,9 +271,7 @@ class MultiStepLR(LRScheduler):
 class ConstantLR(LRScheduler):
     """lr times `factor` for the first `total_iters` epochs. Source: torch.optim.lr_scheduler.ConstantLR."""
 
-    def __init__(
-        self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
@@ -301,9 +297,7 @@ class LinearLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         if start_factor > 1.0 or start_factor <= 0:
-            raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
-            )
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -316,9 +310,7 @@ class LinearLR(LRScheduler):
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._lrs()
         rise = self.end_factor - self.start_factor
-        return self._scaled(
-            1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
-        )
+        return self._scaled(1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
 
     def _get_closed_form_lr(self) -> list[Any]:
         rise = self.end_factor - self.start_factor
@@ -344,9 +336,7 @@ class ExponentialLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """initial lr times (1 - epoch / total_iters)^power. Source: torch.optim.lr_scheduler.PolynomialLR."""
 
-    def __init__(
-        self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
@@ -389,6 +379,5 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         low = self.eta_min
         return [
-            low + (base - low) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-            for base in self.base_lrs
+            low + (base - low) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2 for base in self.base_lrs
         ]

@@ -93,9 +93,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _is_better(self, a: float, best: float) -> bool:
         if self.threshold_mode == "rel":
-            return (
-                a < best * (1.0 - self.threshold) if self.mode == "min" else a > best * (self.threshold + 1.0)
-            )
+            return a < best * (1.0 - self.threshold) if self.mode == "min" else a > best * (self.threshold + 1.0)
         return a < best - self.threshold if self.mode == "min" else a > best + self.threshold
 
     def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
@@ -148,9 +146,7 @@ class SequentialLR(_Several):
     """One schedule after the other; the next begins at each of the `milestones`. Source:
     torch.optim.lr_scheduler.SequentialLR."""
 
-    def __init__(
-        self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
         self._check(schedulers, optimizer)

@@ -108,10 +108,7 @@ class CyclicLR(LRScheduler):
             ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)
             for group, base, most in ends:
                 _set_momentum(self, group, most - (most - base) * part * height)
-        return [
-            base + (most - base) * part * height
-            for base, most in zip(self.base_lrs, self.max_lrs, strict=True)
-        ]
+        return [base + (most - base) * part * height for base, most in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
         state = super().state_dict()
@@ -134,9 +131,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """Cosine annealing that starts anew after T_0 epochs, then T_0 T_mult, and so on. Source:
     torch.optim.lr_scheduler.CosineAnnealingWarmRestarts."""
 
-    def __init__(
-        self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
@@ -150,9 +145,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def get_lr(self) -> list[Any]:
         _asked_by_step(self)
         low = self.eta_min
-        return [
-            low + (base - low) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs
-        ]
+        return [low + (base - low) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
         """Count an epoch, or a part of one: `step(epoch + i / n)`. Source:
@@ -231,9 +224,7 @@ class OneCycleLR(LRScheduler):
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
         max_lrs = _format_param("max_lr", optimizer, max_lr)
         if last_epoch == -1:
@@ -255,9 +246,7 @@ class OneCycleLR(LRScheduler):
         _asked_by_step(self)
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         start = 0.0
         for phase in self._schedule_phases:
             end: Any = phase["end_step"]

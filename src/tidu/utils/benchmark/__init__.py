@@ -45,9 +45,7 @@ class Measurement:
         return high - low
 
     def __repr__(self) -> str:
-        scale, unit = next(
-            (s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if self.median * s >= 1
-        )
+        scale, unit = next((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if self.median * s >= 1)
         label = self.task_spec.get("label") or self.task_spec.get("stmt")
         what = "Median" if len(self.raw_times) > 1 else "Time"
         lines = [
@@ -104,12 +102,7 @@ class Timer:
         return self._measured(number, times)
 
     def adaptive_autorange(
-        self,
-        threshold: float = 0.1,
-        *,
-        min_run_time: float = 0.01,
-        max_run_time: float = 10.0,
-        callback: Any = None,
+        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
     ) -> Measurement:
         """Runs until their quartiles lie close together."""
         found = self.blocked_autorange(callback, min_run_time)

@@ -77,19 +77,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """The next result that comes."""
         deadline = time.monotonic() + self._timeout if self._timeout > 0 else None
         while True:
-            wait = (
-                CHECK_INTERVAL
-                if deadline is None
-                else min(CHECK_INTERVAL, max(deadline - time.monotonic(), 0.0))
-            )
+            wait = CHECK_INTERVAL if deadline is None else min(CHECK_INTERVAL, max(deadline - time.monotonic(), 0.0))
             try:
                 return self._results.get(timeout=wait)
             except queue.Empty:
-                dead = [
-                    w
-                    for w, alive in zip(self._workers, self._active, strict=True)
-                    if alive and not w.is_alive()
-                ]
+                dead = [w for w, alive in zip(self._workers, self._active, strict=True) if alive and not w.is_alive()]
                 if dead:
                     pids = ", ".join(str(w.pid) for w in dead)
                     raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly") from None

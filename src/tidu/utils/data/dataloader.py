@@ -26,9 +26,7 @@ class _DatasetKind:
     Iterable = 1
 
     @staticmethod
-    def create_fetcher(
-        kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool
-    ) -> Any:
+    def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool) -> Any:
         cls = MapDatasetFetcher if kind == _DatasetKind.Map else IterableDatasetFetcher
         return cls(dataset, auto_collation, collate_fn, drop_last)
 
@@ -88,8 +86,7 @@ class DataLoader(Generic[T_co]):
         pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
         _require(
-            num_workers >= 0,
-            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
+            num_workers >= 0, "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
         )
         _require(timeout >= 0, "timeout option should be non-negative")
         _require(
@@ -99,9 +96,7 @@ class DataLoader(Generic[T_co]):
         )
         if num_workers > 0 and prefetch_factor is None:
             prefetch_factor = 2
-        _require(
-            prefetch_factor is None or prefetch_factor >= 0, "prefetch_factor option should be non-negative"
-        )
+        _require(prefetch_factor is None or prefetch_factor >= 0, "prefetch_factor option should be non-negative")
         _require(num_workers > 0 or not persistent_workers, "persistent_workers option needs num_workers > 0")
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
@@ -112,9 +107,7 @@ class DataLoader(Generic[T_co]):
             prefix = "DataLoader with IterableDataset: expected unspecified "
             _require(shuffle in (False, None), f"{prefix}shuffle option, but got shuffle={shuffle}")
             _require(sampler is None, f"{prefix}sampler option, but got sampler={sampler}")
-            _require(
-                batch_sampler is None, f"{prefix}batch_sampler option, but got batch_sampler={batch_sampler}"
-            )
+            _require(batch_sampler is None, f"{prefix}batch_sampler option, but got batch_sampler={batch_sampler}")
         else:
             shuffle = bool(shuffle)
             self._dataset_kind = _DatasetKind.Map
@@ -127,8 +120,7 @@ class DataLoader(Generic[T_co]):
             batch_size, drop_last = None, False
         elif batch_size is None:
             _require(
-                not drop_last,
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last",
+                not drop_last, "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
             )
         if sampler is None:
             if self._dataset_kind == _DatasetKind.Iterable:
@@ -210,9 +202,7 @@ class DataLoader(Generic[T_co]):
 
     def _make_fetcher(self) -> Callable[[Any], Any]:
         """What makes a fetcher of the data set; it can be pickled."""
-        return functools.partial(
-            _fetcher_of, self._dataset_kind, self._auto_collation, self.collate_fn, self.drop_last
-        )
+        return functools.partial(_fetcher_of, self._dataset_kind, self._auto_collation, self.collate_fn, self.drop_last)
 
     def __len__(self) -> int:
         if self._dataset_kind != _DatasetKind.Iterable:

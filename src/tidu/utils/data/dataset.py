@@ -130,9 +130,7 @@ class ConcatDataset(Dataset[Any]):
 
     @property
     def cummulative_sizes(self) -> list[int]:
-        warnings.warn(
-            "`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2)
         return self.cumulative_sizes
 
 
@@ -188,9 +186,7 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Any, lengths: Sequence[float], generator: Any = default_generator
-) -> list[Subset[Any]]:
+def random_split(dataset: Any, lengths: Sequence[float], generator: Any = default_generator) -> list[Subset[Any]]:
     """Split a data set at random into parts of the given lengths, or fractions. Source: torch.utils.data.random_split.
 
     >>> import tidu as torch

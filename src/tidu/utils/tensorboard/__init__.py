@@ -42,9 +42,7 @@ class SummaryWriter:
         """One number of a curve. Source: torch.utils.tensorboard.SummaryWriter.add_scalar."""
         self._writer.add_scalar(tag, float(scalar_value), int(global_step or 0), wall_time=walltime)
 
-    def add_scalars(
-        self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: int = 0, *args: Any
-    ) -> None:
+    def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: int = 0, *args: Any) -> None:
         """Several numbers under one tag. Source: torch.utils.tensorboard.SummaryWriter.add_scalars."""
         for tag, value in tag_scalar_dict.items():
             self.add_scalar(f"{main_tag}/{tag}", value, global_step)

@@ -67,9 +67,7 @@ def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None 
     first = batch[0]
     kind = type(first)
     if collate_fn_map is not None:
-        fn = collate_fn_map.get(kind) or next(
-            (f for k, f in collate_fn_map.items() if isinstance(first, k)), None
-        )
+        fn = collate_fn_map.get(kind) or next((f for k, f in collate_fn_map.items() if isinstance(first, k)), None)
         if fn is not None:
             return fn(batch, collate_fn_map=collate_fn_map)
 
