@@ -24,10 +24,8 @@ from ..core.tensor import Tensor
 from ..devices import REFUSE, device
 from ..dtypes import INTEGRAL, dtype
 from ._make import word
-from ._older import OLDER, older
+from ._names import NAMES, OLDER, older
 from ._signatures import ATEN, METHODS, NUMBERS, QUICK, SIGNATURES, WRITES
-
-NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 
 class Parameter(NamedTuple):
@@ -176,10 +174,10 @@ def quick(fn: Callable[..., Any], name: str, plain: Callable[[Any], Any]) -> Cal
 
 def renamed(name: str, method: bool, kw: dict[str, Any]) -> dict[str, Any]:
     """Keywords by PyTorch's names: axis is dim, unless the function has an axis."""
-    if NUMPY.keys().isdisjoint(kw):
+    if NAMES.keys().isdisjoint(kw):
         return kw
     own = {p.name for s in signatures(name, method) or () for p in parsed(s)}
-    return {k if k in own else NUMPY.get(k, k): v for k, v in kw.items()}
+    return {k if k in own else NAMES.get(k, k): v for k, v in kw.items()}
 
 
 def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:

@@ -1,9 +1,9 @@
-"""A hot path for ops of one tensor and plain arguments, and rules with a kernel for arrays.
+"""Hot paths: for ops that programs call on small tensors by the thousand; and rules with a kernel for arrays.
 
     leaky_relu = hot(elementwise("leaky_relu", _leaky_relu, {"input": fast(_kernel, _formula)}))
 
-The op is declared as ever; `hot` gives it a call that does at once what most programs ask for, tensors of float32 or
-float64, and leaves all else to the op's own.
+The op is declared as ever; `hot` and its kin give it a call that does at once what most programs ask for, plain
+tensors, and leaves all else to the op's own.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from ..arrays.threads import BIG
 from ..core.elementwise import F32, F64, blocked
 from ..core.modes import state
-from ..core.node import Node, freed, modified, next_seq
+from ..core.node import Node, OutputEdge, freed, modified, next_seq
 from ..core.op import check_savable
-from ..core.tensor import Tensor, live_node, new, tensor_of
+from ..core.tensor import Tensor, new, tensor_of
+from ..core.views import MULTI_OUTPUT, NO_GRAD, live_node
 
 ndarray, generic = np.ndarray, np.generic
 
@@ -180,3 +181,254 @@ def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) ->
     quick.op = op
     op.call = quick
     return quick
+
+
+class IndexedNode(Node):
+    """The node of an op that is linear in its first argument and reads its second, a tensor of indices or a mask."""
+
+    __slots__ = ("args", "index", "shape", "version")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        index = self.index
+        if index is None:
+            raise freed(self)
+        if index._v[0] != self.version:
+            raise modified(self, index, index._v, self.version)
+        return (self.adjoint(g, self.shape, index._a if raw else index, *self.args),)
+
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        if source.endswith("_shape"):
+            return self.shape
+        return self.args[0] if source == "dim" else self.index
+
+    def release(self) -> None:
+        self.index = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        if self.index is not None:
+            yield self.index._a
+
+
+def indexed(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(input, index, *arguments)`: a forward over arrays, an adjoint (g, shape, index, *arguments)."""
+    op = general.op
+    cls: Any = type(op.node_name, (IndexedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+    def call(input: Any, index: Any, *args: Any) -> Any:
+        record = state.record
+        try:
+            a, k = input._a, index._a
+        except AttributeError:
+            return general(input, index, *args)
+        if record is not True and record is not False:
+            return general(input, index, *args)
+        r = forward(a, k, *args)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record:
+            e = input._node if input._view is None else live_node(input)
+            if e is not None:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.index = index if index._v.__class__ is list else check_savable(index)
+                n.version = index._v[0]
+                n.shape = a.shape
+                n.args = args
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = general.__doc__
+    call.op = op
+    return call
+
+
+class ListNode(Node):
+    """The node of an op that reads a list of tensors of indices, with None for dimensions that are not indexed."""
+
+    __slots__ = ("indices", "shape", "versions")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        indices = self.indices
+        if indices is None:
+            raise freed(self)
+        for k, version in zip(indices, self.versions, strict=True):
+            if k is not None and k._v[0] != version:
+                raise modified(self, k, k._v, version)
+        return (self.adjoint(g, self.shape, [k if k is None else k._a for k in indices] if raw else indices),)
+
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        return self.shape if source.endswith("_shape") else self.indices
+
+    def release(self) -> None:
+        self.indices = None
+
+    def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        indices: Any = self.indices if self.indices is not None else ()
+        yield from [k._a for k in indices if k is not None]
+
+
+def indexed_by_list(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(input, indices)`, by a forward over arrays and an adjoint (g, shape, indices)."""
+    op = general.op
+    cls: Any = type(op.node_name, (ListNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+    def call(input: Any, indices: list[Any]) -> Any:
+        record = state.record
+        try:
+            a, arrays = input._a, [k if k is None else k._a for k in indices]
+        except AttributeError:
+            return general(input, indices)
+        if record is not True and record is not False:
+            return general(input, indices)
+        r = forward(a, arrays)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record:
+            e = input._node if input._view is None else live_node(input)
+            if e is not None:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.indices = [k if k is None or k._v.__class__ is list else check_savable(k) for k in indices]
+                n.versions = [k if k is None else k._v[0] for k in indices]
+                n.shape = a.shape
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.op = op
+    return call
+
+
+class PartsNode(Node):
+    """The node of an op that cuts a tensor into views."""
+
+    __slots__ = ("args", "avals")
+    adjoint: Callable[..., Any]
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        gs = []
+        for c, (shape, dtype) in zip(g, self.avals, strict=True):
+            if c is None:
+                c = np.zeros(shape, dtype) if raw else tensor_of(np.zeros(shape, dtype))
+            gs.append(c)
+        return (self.adjoint(gs, *self.args),)
+
+
+def parts(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for an op with a tuple of views, by a forward over arrays and an adjoint (gs, *arguments)."""
+    op = general.op
+    cls: Any = type(op.node_name, (PartsNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+    n_args = len(op.params) - 1
+
+    def call(input: Any, *args: Any, **kw: Any) -> Any:
+        if kw or len(args) != n_args:
+            input, *args = op.bind((input, *args), kw)
+        record = state.record
+        try:
+            a = input._a
+        except AttributeError:
+            return general(input, *args)
+        if record is not True and record is not False:
+            return general(input, *args)
+        arrays = forward(a, *args)
+        cell = input._v
+        view = input._view
+        how = (input if view is None else view[0], cell[0], MULTI_OUTPUT if record else NO_GRAD)
+        outs = []
+        for r in arrays:
+            t = new(Tensor)
+            t._a = r
+            t._v = cell
+            t._view = how
+            t._node = t._grad = t._extra = None
+            outs.append(t)
+        if record:
+            e = input._node if view is None else live_node(input)
+            if e is not None:
+                n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = (input if e is True else e,)
+                n.args = args
+                n.avals = [(r.shape, r.dtype) for r in arrays]
+                for i, t in enumerate(outs):
+                    t._node = OutputEdge(n, i)
+        return tuple(outs)
+
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = general.__doc__
+    call.op = op
+    op.call = call
+    return call
+
+
+class JoinNode(Node):
+    """The node of an op that joins tensors: where each begins, ends."""
+
+    __slots__ = ("dim", "shapes")
+    adjoint: Callable[..., Any]
+
+    def saved_slot(self, source: str) -> Any:
+        """What it keeps under a name that the op's rules have for it."""
+        return self.dim if source == "dim" else self.shapes
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        return self.adjoint(g, self.shapes, self.dim, tuple([e is not None for e in edges]))
+
+
+def joining(general: Callable[..., Any], forward: Any, adjoint: Any) -> Callable[..., Any]:
+    """A call for `op(tensors, dim)` of plain tensors of one dtype: a forward over arrays (ValueError or IndexError for
+    what it does not take), and an adjoint (g, shapes, dim, needs)."""
+    op = general.op
+    cls: Any = type(op.node_name, (JoinNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+
+    def call(tensors: Any, dim: int) -> Any:
+        record = state.record
+        try:
+            arrays = [x._a for x in tensors]
+            dt = arrays[0].dtype
+            for a in arrays:
+                if a.dtype is not dt:
+                    return general(tensors, dim)
+            if record is not True and record is not False:
+                return general(tensors, dim)
+            r = forward(arrays, dim)
+        except (AttributeError, ValueError, IndexError, TypeError):
+            return general(tensors, dim)
+        t = new(Tensor)
+        t._a = r
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        if record and dt.kind in "fcV":
+            edges = []
+            wants = False
+            for x in tensors:
+                e = x._node if x._view is None else live_node(x)
+                if e is not None:
+                    wants = True
+                    if e is True:
+                        e = x
+                edges.append(e)
+            if wants:
+                t._node = n = new(cls)
+                n.seq = next_seq()
+                n._hooks = None
+                n.edges = tuple(edges)
+                n.dim = dim
+                n.shapes = [a.shape for a in arrays]
+        return t
+
+    call.__name__ = call.__qualname__ = op.name
+    call.op = op
+    return call

@@ -17,8 +17,8 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.tensor import Tensor, live_node, new
+from ._dtypes import refusal
 from ._noded import noded
-from ._refuse import refusal
 from .reduction import mean, sum
 
 Value = Any

@@ -11,7 +11,7 @@ from ..core.modes import state
 from ..core.tensor import Tensor
 from ..dtypes import FLOATING
 from ..shapes import normalize_dims
-from ._exact import c_word
+from ._dtypes import c_word
 
 Ints = tuple[int, ...]
 INT64 = np.dtype(np.int64)

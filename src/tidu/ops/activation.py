@@ -20,12 +20,11 @@ from ..core.op import Op
 from ..core.promote import Policy
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
+from ._dtypes import refusal, refuse, widened
 from ._generator import stream_of
-from ._half import widened
 from ._hot import as_op, fast, hot, in_blocks
 from ._make import filling
 from ._noded import noded
-from ._refuse import refusal, refuse
 from ._sampler import sampler
 from .arithmetic import ZERO
 from .pointwise import abs, exp, sigmoid, tanh

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import pooling as kernels
 from ..core.linear import linear
 from ..core.op import Op
-from ._refuse import refusal
+from ._dtypes import refusal
 from .activation import relu
 from .pointwise import abs, sign
 from .pooling import (

@@ -13,9 +13,8 @@ from ..arrays import rows
 from ..core.dispatch import Special
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of, type_name
-from ._exact import c_word
+from ._dtypes import c_word, refusal
 from ._loss import mul_number
-from ._refuse import refusal
 from .dropout import dropout, f_dropout
 from .joining import cat
 from .linear import linear

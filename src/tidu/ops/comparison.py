@@ -12,8 +12,8 @@ from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
 from ..core.tensor import Tensor, type_name
-from ._describe import describe
-from ._refuse import either, refuse
+from ._dtypes import either, refuse
+from ._names import describe
 from .arithmetic import OPERANDS, tensor_like
 from .selection import where
 

@@ -19,8 +19,8 @@ from ..core.promote import FLOATS
 from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes
-from ._describe import describe
-from ._exact import exact_out
+from ._dtypes import exact_out
+from ._names import describe
 from .arithmetic import ZERO, zeros
 from .pointwise import sgn
 from .selection import where

@@ -20,9 +20,8 @@ from ..core.errors import type_word
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor, type_name
-from ._exact import c_word
+from ._dtypes import c_word, refusal
 from ._make import laid_as
-from ._refuse import refusal
 from .complexes import view_as_real
 from .reduction import sum
 

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._arguments import said
-from ._relabel import relabel
+from ._inplace import relabel
 from ._strides import strided
 from .shape import ints, named_ints, reshape
 

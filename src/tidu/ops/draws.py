@@ -18,7 +18,7 @@ from ..core.inplace import apply_inplace, resize
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
-from ._exact import refuse_overlap
+from ._dtypes import refuse_overlap
 from ._generator import stream_of
 from ._make import check_place, finish, refuse_grad, sizes_of
 from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, no_derivative, sampler, unsupported

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays import convolution as kernels
 from ..core.linear import linear
-from ._refuse import refusal
+from ._dtypes import refusal
 
 __all__ = ["channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 METHODS = ""

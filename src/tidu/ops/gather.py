@@ -20,11 +20,11 @@ from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
-from ._exact import apart_out, exact_out, refuse_overlap
-from ._indexed import indexed
+from ._dtypes import apart_out, exact_out, refuse_overlap
+from ._hot import indexed
+from ._inplace import write_part
 from ._make import warn_once
 from ._names import numpy_names
-from ._write import write_part
 from .arithmetic import not_implemented
 from .dims import expand
 from .piecewise import checked_number

@@ -15,7 +15,7 @@ from ..core.modes import no_grad
 from ..core.tensor import tensor_of
 from ..shapes import Size
 from ._composed import composed
-from ._refuse import refusal
+from ._dtypes import refusal
 from .pointwise import floor, round
 from .pooling import gather_places
 from .selection import where

@@ -11,7 +11,7 @@ from ..core.promote import Number
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
-from ._exact import c_word, exact_out
+from ._dtypes import c_word, exact_out
 from .arithmetic import not_implemented
 
 __all__ = ["bincount", "bucketize", "histc", "histogram", "histogramdd", "searchsorted"]

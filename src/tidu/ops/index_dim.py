@@ -13,12 +13,12 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.views import strides_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim, size_at
-from ._exact import apart_out, exact_out
-from ._indexed import indexed
+from ._dtypes import apart_out, exact_out
+from ._hot import indexed
+from ._inplace import write_part
 from ._make import warn_once
 from ._names import numpy_names
 from ._strides import copy_as
-from ._write import write_part
 from .dims import expand
 from .gather import check_index, copied
 from .piecewise import checked_number

@@ -1,7 +1,7 @@
 """x[...] and x[...] = v: basic indices as views, tensors of indices and masks as one gather or put.
 
 As in PyTorch, integers, slices, None and Ellipsis are applied first, each as the view op that it is; what remains
-are tensors, which index together. `_keys.py` reads keys; `_positions.py` says where tensors point.
+are tensors, which index together. `_keys.py` reads keys and says where tensors point.
 """
 
 from __future__ import annotations
@@ -20,11 +20,27 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.viewing import view_op
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import from_numpy
-from ._indexed import indexed, indexed_by_list
-from ._keys import Indices, basic, chain, dims_taken, index_tensor, indexes_one, out_of_range, plain_key, tensors_only
-from ._positions import accumulate_at, laid_out, nothing, numpy_key, refuse_index, take, taken_shape
+from ._hot import indexed, indexed_by_list
+from ._inplace import write_part
+from ._keys import (
+    Indices,
+    accumulate_at,
+    basic,
+    chain,
+    dims_taken,
+    index_tensor,
+    indexes_one,
+    laid_out,
+    nothing,
+    numpy_key,
+    out_of_range,
+    plain_key,
+    refuse_index,
+    take,
+    taken_shape,
+    tensors_only,
+)
 from ._strides import copy_as
-from ._write import write_part
 from .dims import unsqueeze
 from .filling import copy
 from .piecewise import checked_number

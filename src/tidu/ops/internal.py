@@ -10,8 +10,8 @@ from .. import dtypes
 from ..core.broadcast import cast
 from ..core.op import Op
 from ..shapes import normalize_dim
+from ._dtypes import refusal
 from ._reduce import into
-from ._refuse import refusal
 from .arithmetic import not_implemented
 from .gather import gather
 from .indexing import getitem, index_put

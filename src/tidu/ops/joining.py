@@ -12,8 +12,8 @@ from ..core.promote import SAME, common
 from ..core.tensor import Tensor
 from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
-from ._exact import refuse_overlap
-from ._indexed import joining
+from ._dtypes import refuse_overlap
+from ._hot import joining
 from .dims import atleast_1d, atleast_2d, atleast_3d
 from .shape import reshape
 from .windows import select, slice_

@@ -15,9 +15,9 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.tensor import Tensor, live_node, new
+from ._dtypes import refusal
 from ._loss import add_number
 from ._norm import affine_push, like_input, pull, standard, three, times
-from ._refuse import refusal
 from .powers import pow, rsqrt
 from .reduction import mean
 

@@ -15,9 +15,8 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new, type_name
-from ._exact import c_word
+from ._dtypes import c_word, refusal
 from ._reduce import into
-from ._refuse import refusal
 from .matmul import addmm, matmul, mm
 from .shape import permute, reshape, t
 

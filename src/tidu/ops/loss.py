@@ -14,8 +14,8 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import can_cast, dtype, from_numpy, promote_types
 from ..shapes import broadcast_shapes
+from ._dtypes import refusal
 from ._loss import NONE, SUM, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, spread
-from ._refuse import refusal
 from .activation import logsigmoid
 from .dims import broadcast_tensors
 from .piecewise import masked_fill, xlogy

@@ -17,8 +17,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, type_name
 from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
-from ._exact import c_word, exact_out
-from ._half import widened
+from ._dtypes import c_word, exact_out, widened
 from ._make import warn_once
 from .arithmetic import mul
 from .shape import reshape

@@ -12,7 +12,7 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
 from ..shapes import broadcast_shapes, normalize_dim
-from ._exact import c_word
+from ._dtypes import c_word
 from ._hot import hot
 from ._linalg import H, check_floating, check_same_dtype, check_square, identity, legacy, like, trailing
 from ._reduce import into

@@ -14,11 +14,8 @@ from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.promote import Number, Policy, scalar_of
 from ..core.tensor import Tensor
-from ._describe import describe
-from ._exact import c_word
-from ._half import widened
-from ._older import strayed
-from ._refuse import refuse
+from ._dtypes import c_word, refuse, widened
+from ._names import describe, strayed
 
 __all__ = ["lerp", "addcmul", "addcdiv"]
 METHODS = "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_"

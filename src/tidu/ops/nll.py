@@ -13,8 +13,8 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new
+from ._dtypes import refusal
 from ._loss import MEAN, NONE, SUM, code, div_number, legacy, mul_number, not_differentiable, reduced
-from ._refuse import refusal
 from .piecewise import masked_fill
 from .reduction import sum
 from .softmax import log_softmax

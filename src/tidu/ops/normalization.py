@@ -11,11 +11,11 @@ from ..arrays import batch_norm as channels
 from ..core.batch import Batched
 from ..core.modes import no_grad
 from ..core.op import Op
+from ._dtypes import refusal
 from ._loss import not_differentiable
 from ._make import laid_as
 from ._norm import affine_push, like_input, pull, standard, three, times
 from ._reduce import into
-from ._refuse import refusal
 from .powers import rsqrt
 from .reduction import mean, sum
 from .shape import reshape

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.linear import linear
 from ..core.op import Op
-from ._refuse import refusal
+from ._dtypes import refusal
 
 __all__ = ["constant_pad_nd"]
 METHODS = ""

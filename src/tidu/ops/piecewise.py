@@ -15,9 +15,8 @@ from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
-from ._describe import describe
-from ._exact import c_word
-from ._refuse import either, refuse
+from ._dtypes import c_word, either, refuse
+from ._names import describe
 from .arithmetic import not_implemented, zeros
 from .conversion import numbers_of
 from .pointwise import exp2, log

@@ -14,7 +14,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes
-from ._exact import apart_out, exact_out
+from ._dtypes import apart_out, exact_out
 from .selection import where
 from .shape import reshape
 from .splitting import unbind

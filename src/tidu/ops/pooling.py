@@ -19,10 +19,10 @@ from ..arrays.gather import add_rows
 from ..arrays.pooling import Window
 from ..core.linear import linear
 from ..core.op import Op
+from ._dtypes import refusal
 from ._hot import hot
 from ._make import laid_as
 from ._reduce import into
-from ._refuse import refusal
 
 __all__ = [
     "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",

@@ -11,7 +11,7 @@ from ..core.inplace import inplace
 from ..core.linear import linear
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import normalize_dim, normalize_dims
-from ._exact import exact_out
+from ._dtypes import exact_out
 from ._names import numpy_names
 from ._strides import copy_as
 from .dims import expand, unsqueeze

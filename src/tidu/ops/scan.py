@@ -14,7 +14,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
-from ._exact import c_word
+from ._dtypes import c_word
 from ._reduce import INT64, Ints, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]

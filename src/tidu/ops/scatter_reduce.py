@@ -12,8 +12,8 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
-from ._exact import exact_out
-from ._write import write_part
+from ._dtypes import exact_out
+from ._inplace import write_part
 from .gather import copied, fitting, gather, ready, scatter, scatter_add
 from .piecewise import masked_fill
 from .selection import where

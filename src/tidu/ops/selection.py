@@ -20,9 +20,8 @@ from ..core.op import Op, check_savable
 from ..core.promote import Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, live_node, new, tensor_of
 from ..shapes import broadcast_shapes
-from ._exact import c_word
+from ._dtypes import c_word, refusal
 from ._hot import hot
-from ._refuse import refusal
 
 __all__ = [
     "where", "clamp", "clip", "clamp_min", "clamp_max", "clamp_", "clip_", "clamp_min_",

@@ -19,9 +19,9 @@ from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
 from ._arguments import refusal
+from ._inplace import relabel
 from ._make import warn_once
 from ._names import numpy_names
-from ._relabel import relabel
 
 __all__ = [
     "adjoint", "flatten", "moveaxis", "movedim", "permute", "ravel", "reshape", "swapaxes", "swapdims", "t",

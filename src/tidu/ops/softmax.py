@@ -13,10 +13,10 @@ from ..arrays import rows
 from ..core.broadcast import cast
 from ..core.op import Op
 from ..shapes import normalize_dim
+from ._dtypes import refusal
 from ._hot import fast, hot
 from ._noded import noded
 from ._reduce import into
-from ._refuse import refusal
 from .pointwise import exp
 from .reduction import sum
 

@@ -11,7 +11,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
-from ._exact import apart_out, exact_out
+from ._dtypes import apart_out, exact_out
 from ._names import numpy_names
 from ._strides import empty_as, repeats
 from .extremes import picked

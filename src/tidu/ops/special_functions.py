@@ -11,9 +11,8 @@ import numpy as np
 from ..arrays.elementwise import erf as _erf
 from ..core.elementwise import elementwise, kind_of, unary
 from ..core.inplace import apply_inplace
-from ._describe import describe
-from ._half import widened
-from ._refuse import refuse
+from ._dtypes import refuse, widened
+from ._names import describe
 from .arithmetic import mul, zeros
 from .pointwise import cos, exp, log, sgn, sin
 from .selection import where

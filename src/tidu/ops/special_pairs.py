@@ -10,9 +10,8 @@ import numpy as np
 from ..core.elementwise import FIRST, binary
 from ..core.promote import Number
 from ..core.tensor import Tensor
-from ._describe import describe
-from ._half import widened
-from ._refuse import either, refuse
+from ._dtypes import either, refuse, widened
+from ._names import describe
 from .arithmetic import tensor_like
 from .pointwise import exp, log, log1p
 from .selection import where

@@ -18,7 +18,7 @@ from ..core.views import geometry, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ..naming import Shown
-from ._exact import c_word
+from ._dtypes import c_word
 from ._make import shape_of, sizes_of
 from ._sampler import no_derivative
 

@@ -15,7 +15,7 @@ from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from . import complexes, dims, shape, splitting, windows
-from ._exact import exact_out
+from ._dtypes import exact_out
 from .arithmetic import not_implemented
 from .shape import ints
 

@@ -18,9 +18,9 @@ from ..core.tensor import Tensor
 from ..core.viewing import view_op
 from ..core.views import geometry, storage_of, window
 from ..shapes import normalize_dim
-from ._exact import exact_out
+from ._dtypes import exact_out
+from ._inplace import relabel
 from ._names import numpy_names
-from ._relabel import relabel
 from ._strides import copy_with_gaps, strided
 from .shape import ints
 
