@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 EAGER = (
-    "arithmetic", "comparison", "complexes", "construct", "conversion", "creation", "dims", "export", "factories", "filling",
+    "arithmetic", "comparison", "complexes", "construct", "conversion", "creation", "dims", "export", "factories",
     "indexing", "interop", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
     "storage", "sizing",
 )  # fmt: skip

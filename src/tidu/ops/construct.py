@@ -13,7 +13,7 @@ from ..core.views import window
 from ..devices import check_cpu
 from ..dtypes import dtype as Dtype
 from ..shapes import Size
-from . import _data
+from . import _make
 from ._make import empty_array, made, shape_of, word
 from .storage import TypedStorage, UntypedStorage
 
@@ -50,9 +50,9 @@ def build(d: Dtype | None, args: tuple[Any, ...], device: Any) -> Any:
         return tensor_of(window(memory, memory.shape, (1,), 0))
     if isinstance(first, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
-    if not _data.is_sequence(first):
+    if not _make.is_sequence(first):
         raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
-    return made(_data.array_of(first.tolist() if isinstance(first, np.ndarray) else first, want))
+    return made(_make.array_of(first.tolist() if isinstance(first, np.ndarray) else first, want))
 
 
 def _options(d: Dtype) -> str:

@@ -12,7 +12,7 @@ from ..core.parameters import REQUIRED, missing
 from ..core.subclass import call_overridden
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import dtype as Dtype
-from . import _data
+from . import _make
 from ._make import as_dtype, check_place, filling, made, number, overriding, warn_once
 from .conversion import cast_array, convert, numbers_of
 
@@ -59,7 +59,7 @@ def tensor(
 def _copied(data: Any, d: Dtype | None, stacklevel: int, name: str = "torch.tensor") -> Any:
     """A fresh array of any data."""
     if isinstance(data, _PLAIN) and not isinstance(data, np.generic):
-        return _data.array_of(data, d)
+        return _make.array_of(data, d)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -70,8 +70,8 @@ def _copied(data: Any, d: Dtype | None, stacklevel: int, name: str = "torch.tens
         data = numbers_of(data, "tensor")
     a = _foreign(data)
     if a is None:
-        return _data.array_of(data, d)
-    _data.check_foreign(a)
+        return _make.array_of(data, d)
+    _make.check_foreign(a)
     return a.copy("K") if d is None or a.dtype == d.np else cast_array(a, d.np)
 
 
@@ -207,7 +207,7 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
         kind = type(a)
         name = f"numpy.{kind.__name__}" if isinstance(a, np.generic) else kind.__name__
         raise TypeError(f"expected np.ndarray (got {name})")
-    _data.check_foreign(a)
+    _make.check_foreign(a)
     if not a.flags.writeable:
         warn_once(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
