@@ -61,3 +61,9 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
         enter(module, path)
     namespace.setdefault(name, module)  # a package may have a function of that name
     return module
+
+
+def submodules(package: dict[str, Any], home: dict[str, Any], files: dict[str, str]) -> None:
+    """Such modules of a package for what another namespace has: names by module."""
+    for name, names in files.items():
+        submodule(package, name, **{n: home[n] for n in names.split()})

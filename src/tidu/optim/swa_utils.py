@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import dtypes
 from ..core.modes import no_grad
-from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
+from ..nn.modules.norms import _BatchNorm
 from ..ops.factories import zeros
 from .lr_scheduler import LRScheduler
 from .lr_scheduler._base import _asked_by_step, _format_param

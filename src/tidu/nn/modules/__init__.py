@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from ...naming import submodule
-from . import (
-    activation,
-    adaptive,
-    batchnorm,
-    container,
-    conv,
-    instancenorm,
-    linear,
-    linear_cross_entropy,
-    loss,
-    module,
-    normalization,
-    padding,
-    plain,
-    pooling,
-    rnn,
-    sparse,
-    transformer,
-)
-from ._constructors import own_constructor
+from types import FunctionType
+from typing import Any
+
+from ...naming import submodules
+from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, sparse, transformer
+from .module import Module
+
+# Bases that PyTorch does not have, or whose constructor each of its classes writes out anew.
+_SHARED = {
+    "_Along", "_Alpha", "_AvgPoolNd", "_ConstantPadNd", "_Conv", "_ConvTransposeNd", "_FractionalMaxPoolNd", "_InPlace",
+    "_Lambd", "_MaxUnpoolNd", "_Pad", "_Zeros",
+}  # fmt: skip
+_RUN_ALIKE = {
+    "_AdaptiveAvgPoolNd", "_AdaptiveMaxPoolNd", "_AvgPoolNd", "_ConvNd", "_ConvTransposeNd", "_FractionalMaxPoolNd",
+    "_LPPoolNd", "_MaxPoolNd", "_MaxUnpoolNd", "_SingleState",
+}  # fmt: skip
+
+
+def _own_constructor(cls: Any) -> None:
+    """Give a class that inherits its constructor or `forward` from such a base one of its own name, as PyTorch's have:
+    an error in a call of Conv2d says "Conv2d.forward()"."""
+    for name, shared in (("__init__", _SHARED), ("forward", _RUN_ALIKE)):
+        fn: Any = getattr(cls, name, None)
+        if fn is not None and fn.__qualname__.rpartition(".")[0] in shared and cls.__name__[0] != "_":
+            own: Any = FunctionType(fn.__code__, fn.__globals__, name, fn.__defaults__, fn.__closure__)
+            own.__kwdefaults__, own.__annotations__ = fn.__kwdefaults__, fn.__annotations__
+            own.__doc__ = fn.__doc__
+            own.__module__, own.__qualname__ = fn.__module__, f"{cls.__name__}.{name}"
+            setattr(cls, name, own)
+
 
 __all__ = ["Module"]
-_FAMILIES = (
-    module, container, linear, activation, plain, sparse, batchnorm, instancenorm, normalization, loss,
-    linear_cross_entropy, conv, pooling, padding, rnn, transformer, adaptive,
-)  # fmt: skip
-for _family in _FAMILIES:
+for _family in (module, container, linear, activation, plain, sparse, norms, loss, conv, pooling, rnn, transformer):
     for _name in _family.__all__:
         _value = getattr(_family, _name)
         if isinstance(_value, type):
             globals()[_name] = _value
             __all__.append(_name)
-            own_constructor(_value)
-plain.place_files(globals())
-submodule(
-    globals(), "linear_cross_entropy_options", LinearCrossEntropyOptions=linear_cross_entropy.LinearCrossEntropyOptions
-)
-from .module import Module  # noqa: E402
+            _own_constructor(_value)
+    submodules(globals(), vars(_family), getattr(_family, "FILES", {}))

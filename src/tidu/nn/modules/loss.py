@@ -1,20 +1,43 @@
-"""Losses as modules. Source: torch.nn.modules.loss."""
+"""Losses as modules. Source: torch.nn.modules.loss and .adaptive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import warnings
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from .. import _reduction
+from ...ops.joining import cat
 from .. import functional as F
+from .container import ModuleList, Sequential
+from .linear import Linear
 from .module import Module
+from .plain import PairwiseDistance
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
-    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss",
+    "AdaptiveLogSoftmaxWithLoss", "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss",
+    "CrossEntropyLoss", "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "LinearCrossEntropyLoss", "LinearCrossEntropyOptions", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss",
     "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
+
+FILES = {"adaptive": "AdaptiveLogSoftmaxWithLoss", "linear_cross_entropy_options": "LinearCrossEntropyOptions"}
+
+
+def legacy_get_string(size_average: Any, reduce: Any, emit_warning: bool = True) -> str:
+    """The `reduction` that `size_average` and `reduce` stand for."""
+    size_average = True if size_average is None else size_average
+    reduce = True if reduce is None else reduce
+    got = "none" if not reduce else "mean" if size_average else "sum"
+    if emit_warning:
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{got}' instead.", stacklevel=2
+        )
+    return got
 
 
 class _Loss(Module):
@@ -23,7 +46,7 @@ class _Loss(Module):
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
-            reduction = _reduction.legacy_get_string(size_average, reduce)
+            reduction = legacy_get_string(size_average, reduce)
         self.reduction = reduction
 
 
@@ -332,8 +355,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             raise ValueError(
                 f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
             )
-        from .plain import PairwiseDistance
-
         self.distance_function: Any = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
@@ -359,11 +380,161 @@ class CTCLoss(_Loss):
         )
 
 
-def __getattr__(name: str) -> Any:
-    if name == "LinearCrossEntropyLoss":  # PyTorch has it here
-        from .linear_cross_entropy import LinearCrossEntropyLoss
+@dataclass(frozen=True)
+class LinearCrossEntropyOptions:
+    """How PyTorch cuts the batch into pieces; the numbers do not depend on it, and here nothing does.
 
-        return LinearCrossEntropyLoss
-    from ...missing import missing_name
+    Source: torch.nn.LinearCrossEntropyOptions.
+    """
 
-    raise missing_name(__name__, name)
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str | None = "auto"
+    acc_dtype: Any = None
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """`CrossEntropyLoss` of `Linear` of the input. Source: torch.nn.LinearCrossEntropyLoss.
+
+    Args:
+        out_features: the sizes of further dimensions of the scores, after the one of the classes.
+    """
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(
+        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
+        device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
+        ignore_index: int | None = None, label_smoothing: float = 0.0,
+        options: LinearCrossEntropyOptions | None = None,
+    ) -> None:  # fmt: skip
+        if weight is not None and weight.shape != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if label_smoothing < 0 or label_smoothing > 1.0:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight=weight, size_average=None, reduce=None, reduction=reduction)
+        self.num_classes, self.out_features, self.ignore_index = num_classes, out_features, ignore_index
+        self.label_smoothing = label_smoothing
+        width = math.prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, width, bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss."""
+        shape, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return F.linear_cross_entropy(
+            input, self.linear.weight.reshape((*shape, self.linear.in_features)), target,
+            linear_bias=None if bias is None else bias.reshape(shape), weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, reduction={self.reduction}, "
+            f"ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}"
+        )
+
+
+_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """log-probabilities of classes in clusters: the frequent ones and the clusters compete first, then the classes of
+    a cluster, at a smaller width. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.
+
+    Args:
+        in_features: the width of inputs.
+        n_classes: how many classes, the most frequent first.
+        cutoffs: where the clusters begin.
+        div_value: by how much each cluster's width shrinks.
+        head_bias: whether the first stage has a bias.
+    """
+
+    def __init__(
+        self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
+        head_bias: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        cuts = list(cutoffs)
+        if not cuts:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if cuts != sorted(set(cuts)) or min(cuts) <= 0 or max(cuts) > n_classes - 1 or any(int(c) != c for c in cuts):
+            raise ValueError(
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
+                "value is between 1 and n_classes-1"
+            )
+        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*cuts, n_classes]
+        self.div_value, self.head_bias = div_value, head_bias
+        self.shortlist_size = cuts[0]
+        self.n_clusters = len(cuts)
+        self.head_size = self.shortlist_size + self.n_clusters
+        place = {"device": device, "dtype": dtype}
+        self.head = Linear(in_features, self.head_size, bias=head_bias, **place)
+        self.tail = ModuleList()
+        for i, (low, high) in enumerate(pairwise(self.cutoffs)):
+            width = int(in_features // div_value ** (i + 1))
+            narrow = Linear(in_features, width, bias=False, **place)
+            self.tail.append(Sequential(narrow, Linear(width, high - low, bias=False, **place)))
+
+    def reset_parameters(self) -> None:
+        self.head.reset_parameters()
+        for narrow, out in self.tail:
+            narrow.reset_parameters()
+            out.reset_parameters()
+
+    def forward(self, input_: Any, target_: Any) -> Any:
+        """The log-probability of each target, and the mean of their negatives."""
+        dims = target_.dim()
+        if dims == 1:
+            if input_.size(0) != target_.size(0):
+                raise RuntimeError("Input and target should have the same size in the batch dimension.")
+            if input_.dim() != 2:
+                raise RuntimeError(
+                    f"1D target tensor expects 2D input tensors, but found inputs with size {input_.size()}"
+                )
+        elif dims == 0:
+            if input_.dim() != 1:
+                raise RuntimeError(
+                    f"0D target tensor expects 1D input tensors, but found inputs with size {input_.size()}"
+                )
+        else:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        input, target = (input_, target_) if dims else (input_.unsqueeze(0), target_.unsqueeze(0))
+        if bool(((target < 0) | (target >= self.n_classes)).any()):
+            raise RuntimeError(
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range [{target.min().item()}, "
+                f"{target.max().item()}] were found. "
+            )
+        n = self.shortlist_size
+        first = target.clone()
+        inner = input.new_zeros(target.size(0))
+        for i, (low, high) in enumerate(pairwise(self.cutoffs)):
+            mask = (target >= low) & (target < high)
+            if not mask.any():
+                continue
+            rows = mask.nonzero().squeeze(1)
+            logp = F.log_softmax(self.tail[i](input.index_select(0, rows)), dim=1)
+            first = first.masked_fill(mask, n + i)
+            inner = inner.index_copy(0, rows, logp.gather(1, (target[mask] - low).unsqueeze(1)).squeeze(1))
+        head = F.log_softmax(self.head(input), dim=1)
+        output = inner + head.gather(1, first.unsqueeze(1)).squeeze(1)
+        loss = (-output).mean()
+        return _ASMoutput(output if dims else output.squeeze(0), loss)
+
+    def _get_full_log_prob(self, input: Any, head_output: Any) -> Any:
+        head = F.log_softmax(head_output, dim=1)
+        n = self.shortlist_size
+        parts = [head[:, :n]]
+        for i in range(self.n_clusters):
+            parts.append(F.log_softmax(self.tail[i](input), dim=1) + head[:, n + i].unsqueeze(1))
+        return cat(parts, 1)
+
+    def log_prob(self, input: Any) -> Any:
+        """The log-probabilities of all classes. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.log_prob."""
+        return self._get_full_log_prob(input, self.head(input))
+
+    def predict(self, input: Any) -> Any:
+        """The most probable class. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.predict."""
+        return self.log_prob(input).argmax(1)

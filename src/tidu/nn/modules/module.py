@@ -10,7 +10,6 @@ from ...core.hooks import RemovableHandle
 from ...core.tensor import Tensor
 from ..parameter import Buffer, Parameter
 from . import _hooks
-from ._convert import Convert
 from ._hooks import (
     _global_backward_hooks,
     _global_backward_pre_hooks,
@@ -68,7 +67,7 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
-class Module(StateDict, Walk, Convert):
+class Module(StateDict, Walk):
     """Base of all networks and their parts. Source: torch.nn.Module.
 
     A parameter, a module or a buffer that is assigned to an attribute is registered under that name.

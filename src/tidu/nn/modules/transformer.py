@@ -15,11 +15,11 @@ from ...core.tensor import tensor_of
 from ...ops.attention import canonical_mask
 from .. import functional as F
 from ..init import xavier_uniform_
-from .attention import MultiheadAttention
+from .activation import MultiheadAttention
 from .container import ModuleList
 from .linear import Linear
 from .module import Module
-from .normalization import LayerNorm
+from .norms import LayerNorm
 from .plain import Dropout
 
 __all__ = [

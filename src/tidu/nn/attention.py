@@ -1,13 +1,47 @@
-"""torch.nn.attention.bias: causal masks for queries and keys of different lengths."""
+"""torch.nn.attention: which way attention is computed. Here there is one; every choice is taken and means it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
-from ...ops.ranges import arange
+from ..naming import submodule
+from ..ops.ranges import arange
 
-__all__ = ["CausalVariant", "causal_lower_right", "causal_upper_left"]
+__all__ = ["SDPBackend", "bias", "sdpa_kernel"]
+
+
+class SDPBackend(IntEnum):
+    """The ways PyTorch has to compute attention. Source: torch.nn.attention.SDPBackend."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}.{self.name}: {self.value}>"
+
+
+@contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[dict[str, Any]]:
+    """A context in which only these ways may be used: the numbers are the same by all of them.
+
+    Source: torch.nn.attention.sdpa_kernel.
+    """
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, "
+            f"got {type(backends).__name__}"
+        )
+    yield {}
 
 
 class CausalVariant(IntEnum):
@@ -48,3 +82,6 @@ def causal_lower_right(*size: int) -> Any:
     if len(size) != 2:
         raise AssertionError("causal_lower_right only supports 2D tensors")
     return _triangle(size, size[1] - size[0])
+
+
+bias = submodule(globals(), "bias", "CausalVariant causal_lower_right causal_upper_left")
