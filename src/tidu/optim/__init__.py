@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from ..naming import submodule as _submodule
-from ._adafactor import Adafactor
-from ._muon import Muon
-from .adam import Adam
-from .adam_kin import Adamax, NAdam, RAdam
-from .adamw import AdamW
+from ..naming import submodules as _submodules
+from .adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
 from .lbfgs import LBFGS
+from .matrices import Adafactor, Muon
 from .optimizer import Optimizer
 from .rates import ASGD, Adadelta, Adagrad, RMSprop, Rprop
 from .sgd import SGD
-from .sparse_adam import SparseAdam
 
 # PyTorch has a file for each, by which states know the classes.
-for _name in ("ASGD", "Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop"):
-    _submodule(globals(), _name.lower(), _name)
+_submodules(
+    globals(),
+    globals(),
+    {name.lower(): name for name in "ASGD Adadelta Adagrad AdamW Adamax NAdam RAdam RMSprop Rprop".split()}
+    | {"sparse_adam": "SparseAdam"},
+)
 
 # Imported when first asked for. The optimisers are all here at once, for packages that go through the namespace.
 _LATER = {"least_squares": "scipy_", "minimize": "scipy_"}

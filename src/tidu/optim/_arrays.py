@@ -25,6 +25,7 @@ BLOCK = 1 << 14  # elements that a kernel works on at a time
 THREADED = 1 << 18  # from this many elements on several threads work
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 _HALF = ("float16", "bfloat16")
+OLDER = {"maximize": False, "foreach": None, "differentiable": False, "capturable": False}
 
 
 def _step_dtype() -> Any:
@@ -90,10 +91,12 @@ class ArrayOptimizer(Optimizer):
     scalars: tuple[str, ...] = ("step",)  # entries of a parameter's state that are single numbers
     scratch = 2  # how many scratch arrays the kernel needs
     bank_from = 2  # from this many small parameters on they go into a bank
+    states: tuple[str, ...] = ()  # entries that have the parameter's shape, in the kernel's order
+    older: dict[str, Any] = OLDER  # options that groups in older files lack
 
     def names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        """The entries of a parameter's state that have its shape, in the kernel's order."""
-        return ()
+        """The `states` that this group has."""
+        return self.states
 
     def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
         """Make a parameter's state, before its first step."""
@@ -251,6 +254,14 @@ class ArrayOptimizer(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__["_banks"] = {}
         super().__setstate__(state)
+        for group in self.param_groups:
+            for option, value in self.older.items():
+                group.setdefault(option, value)
+            for p in group["params"]:
+                entry = self.state.get(p, {})
+                for name in self.scalars:
+                    if name in entry and not isinstance(entry[name], Tensor):
+                        entry[name] = tensor_of(np.asarray(float(entry[name]), _step_dtype()))
 
 
 def run(kernel: Any, numbers: Any, n_scratch: int, p: Array, g: Array, states: Sequence[Array]) -> None:
@@ -333,10 +344,15 @@ def decay_squares(v: Array, g: Array, beta: float, spare: Array) -> None:
 
 
 def recorded_gradient(p: Any, g: Any, group: dict[str, Any]) -> Any:
-    """`gradient` on tensors."""
+    """`gradient` on tensors; weight decay that is decoupled from gradients shrinks `p` itself."""
     g = -g if group.get("maximize") else g
     wd = group["weight_decay"]
-    return g + wd * p if isinstance(wd, Tensor) or wd != 0 else g
+    if not isinstance(wd, Tensor) and wd == 0:
+        return g
+    if not group.get("decoupled_weight_decay"):
+        return g + wd * p
+    p.mul_(1 - group["lr"] * wd)
+    return g
 
 
 def number(x: Any) -> float:
@@ -344,12 +360,26 @@ def number(x: Any) -> float:
     return float(x.item()) if isinstance(x, Tensor) else x
 
 
-def check_options(lr: Any, **limits: tuple[bool, str]) -> None:
-    """Raise ValueError for a learning rate, or for any option, that is out of its range."""
+def check_rate(lr: Any, **others: Any) -> None:
+    """Raise ValueError for a learning rate, or another option, that is negative."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
-    for ok, message in limits.values():
-        if not ok:
-            raise ValueError(message)
+    not_negative(**others)
+
+
+def not_negative(**options: Any) -> None:
+    """The same for other options alone."""
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """Raise for options that do not go together."""
+    if fused:
+        if differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, tensor_of
-from ._arrays import Array, ArrayOptimizer, _step_dtype, decay_squares, gradient, lerp, number, recorded_gradient
+from ..core.tensor import tensor_of
+from ._arrays import (
+    OLDER,
+    Array,
+    ArrayOptimizer,
+    _step_dtype,
+    check_fused,
+    check_rate,
+    decay_squares,
+    gradient,
+    lerp,
+    not_negative,
+    number,
+    recorded_gradient,
+)
 from .optimizer import ParamsT
-from .sgd import check_fused
 
 __all__ = ["ASGD", "Adadelta", "Adagrad", "RMSprop", "Rprop"]
 
@@ -26,22 +38,17 @@ class Adadelta(ArrayOptimizer):
     """
 
     scratch = 3
+    states = ("square_avg", "acc_delta")
 
     def __init__(
         self, params: ParamsT, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
         foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        check_rate(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        not_negative(epsilon=eps, weight_decay=weight_decay)
         super().__init__(
             params,
             {
@@ -49,16 +56,6 @@ class Adadelta(ArrayOptimizer):
                 "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
             },
         )  # fmt: skip
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("maximize", "differentiable", "capturable"):
-                group.setdefault(name, False)
-            group.setdefault("foreach", None)
-
-    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return "square_avg", "acc_delta"
 
     def advance(self, group: dict[str, Any], fresh: bool, values: Any) -> tuple[Any, Any]:
         numbers = (
@@ -104,24 +101,18 @@ class Adagrad(ArrayOptimizer):
     """
 
     scratch = 2
+    states = ("sum",)
+    older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
         maximize: bool = False, differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        for name, value in (
-            ("lr_decay", lr_decay), ("weight_decay", weight_decay),
-            ("initial_accumulator_value", initial_accumulator_value),
-        ):  # fmt: skip
-            if not value >= 0.0:
-                raise ValueError(f"Invalid {name} value: {value}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_rate(
+            lr, lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )  # fmt: skip
         super().__init__(
             params,
             {
@@ -135,20 +126,11 @@ class Adagrad(ArrayOptimizer):
             for p in group["params"]:
                 self.begin(group, p, self.state[p])
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name, value in (("foreach", None), ("maximize", False), ("differentiable", False), ("fused", None)):
-                group.setdefault(name, value)
-
     def share_memory(self) -> None:
         """Move the state to shared memory. Source: torch.optim.Adagrad.share_memory."""
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
-
-    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return ("sum",)
 
     def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
         super().begin(group, p, entry)
@@ -207,21 +189,14 @@ class RMSprop(ArrayOptimizer):
     """
 
     scratch = 2
+    older = OLDER | {"centered": False, "momentum": 0}
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
         momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for name, value in (("momentum", momentum), ("weight_decay", weight_decay), ("alpha", alpha)):
-            if not value >= 0.0:
-                raise ValueError(f"Invalid {name} value: {value}")
+        check_rate(lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(
             params,
             {
@@ -230,14 +205,6 @@ class RMSprop(ArrayOptimizer):
                 "differentiable": differentiable,
             },
         )  # fmt: skip
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("centered", "maximize", "differentiable", "capturable"):
-                group.setdefault(name, False)
-            group.setdefault("momentum", 0)
-            group.setdefault("foreach", None)
 
     def names(self, group: dict[str, Any]) -> tuple[str, ...]:
         names = ["square_avg"]
@@ -311,16 +278,14 @@ class Rprop(ArrayOptimizer):
     """
 
     scratch = 2
+    states = ("prev", "step_size")
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        check_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(
@@ -330,16 +295,6 @@ class Rprop(ArrayOptimizer):
                 "differentiable": differentiable, "capturable": capturable,
             },
         )  # fmt: skip
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("maximize", "differentiable", "capturable"):
-                group.setdefault(name, False)
-            group.setdefault("foreach", None)
-
-    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return "prev", "step_size"
 
     def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
         super().begin(group, p, entry)
@@ -394,18 +349,14 @@ class ASGD(ArrayOptimizer):
 
     scalars = ("step", "eta", "mu")
     scratch = 2
+    states = ("ax",)
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
         weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_rate(lr, weight_decay=weight_decay)
         super().__init__(
             params,
             {
@@ -413,16 +364,6 @@ class ASGD(ArrayOptimizer):
                 "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
             },
         )  # fmt: skip
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("maximize", "differentiable", "capturable"):
-                group.setdefault(name, False)
-            group.setdefault("foreach", None)
-
-    def names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return ("ax",)
 
     def begin(self, group: dict[str, Any], p: Any, entry: dict[str, Any]) -> None:
         super().begin(group, p, entry)

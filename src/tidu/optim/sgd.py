@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ._arrays import PLAIN, SMALL, Array, ArrayOptimizer, _zeros_like, gradient, number, recorded_gradient
+from ._arrays import PLAIN, SMALL, Array, ArrayOptimizer, _zeros_like, check_fused, gradient, number, recorded_gradient
 from .optimizer import ParamsT
 
 __all__ = ["SGD"]
@@ -40,6 +40,7 @@ class SGD(ArrayOptimizer):
 
     scalars = ()
     scratch = 2
+    older = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
     bank_from = 1 << 30  # so few operations that moving parameters together would cost more
 
     def __init__(
@@ -64,14 +65,6 @@ class SGD(ArrayOptimizer):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name, value in (("nesterov", False), ("maximize", False), ("foreach", None)):
-                group.setdefault(name, value)
-            group.setdefault("differentiable", False)
-            group.setdefault("fused", False)
 
     def names(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()
@@ -157,12 +150,3 @@ class SGD(ArrayOptimizer):
 
     def sparse(self, group: dict[str, Any], p: Any, g: Any, entry: dict[str, Any]) -> None:
         self.recorded(group, p, g, entry)
-
-
-def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """Raise for options that do not go together."""
-    if fused:
-        if differentiable:
-            raise RuntimeError("`fused` does not support `differentiable`")
-        if foreach:
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
