@@ -177,7 +177,7 @@ def renamed(name: str, method: bool, kw: dict[str, Any]) -> dict[str, Any]:
     if NAMES.keys().isdisjoint(kw):
         return kw
     own = {p.name for s in signatures(name, method) or () for p in parsed(s)}
-    return {k if k in own else NAMES.get(k, k): v for k, v in kw.items()}
+    return {k if k in own or NAMES.get(k) not in own else NAMES[k]: v for k, v in kw.items()}
 
 
 def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) -> Exception | None:

@@ -502,11 +502,20 @@ def restrided(shape: tuple[int, ...], d: Any, order: str) -> Any:
     return np.moveaxis(empty_array((shape[0], *shape[2:], shape[1]), d), -1, 1)
 
 
+def _has_channels_last(a: ndarray) -> bool:
+    least = 0
+    for d in (1, *range(a.ndim - 1, 1, -1), 0):
+        if a.strides[d] < least or (d == 0 and least == a.strides[1]):
+            return False
+        least = a.strides[d] * a.shape[d]
+    return a.size > 0
+
+
 def laid_as(r: Any, *given: Any) -> Any:
     """A result, with its channels last in memory if one of these arrays has them there."""
     if r.ndim in (4, 5):
         for a in given:
-            if not a.flags.c_contiguous and np.moveaxis(a, 1, -1).flags.c_contiguous:
+            if not a.flags.c_contiguous and _has_channels_last(a):
                 return np.moveaxis(np.ascontiguousarray(np.moveaxis(r, 1, -1)), -1, 1)
     return r
 

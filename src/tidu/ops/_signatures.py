@@ -19,8 +19,8 @@ _WORDS = {
 }
 
 _TEXT = """
-abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0 inverse isneginf isposinf lgamma log log10 log1p log2 logical_not msort neg negative nonzero rad2deg reciprocal rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc: Tensor input, *, OUT
-abs_ acos_ acosh_ adjoint arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ argwhere asin_ asinh_ atan_ atanh_ ceil_ conj conj_physical_ corrcoef cos_ cosh_ deg2rad_ det detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fix_ fliplr flipud floor_ frac_ geqrf get_device i0_ imag is_complex is_conj is_floating_point is_inference is_nonzero is_signed isfinite isinf isnan isreal log10_ log1p_ log2_ log_ logdet matrix_exp neg_ negative_ numel positive rad2deg_ ravel real reciprocal_ relu relu_ resolve_conj rsqrt_ selu selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ t tan_ tanh_ trace trunc_ view_as_complex view_as_real zero_: Tensor input
+abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0 inverse isneginf isposinf lgamma log log10 log1p log2 logical_not msort neg negative rad2deg reciprocal rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc: Tensor input, *, OUT
+abs_ acos_ acosh_ adjoint arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ argwhere asin_ asinh_ atan_ atanh_ ceil_ conj conj_physical_ corrcoef cos_ cosh_ deg2rad_ det detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fix_ fliplr flipud floor_ frac_ get_device i0_ imag is_complex is_conj is_floating_point is_inference is_nonzero is_signed isfinite isinf isnan isreal log10_ log1p_ log2_ log_ logdet matrix_exp neg_ negative_ numel positive rad2deg_ ravel real reciprocal_ relu relu_ resolve_conj rsqrt_ selu selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ t tan_ tanh_ trace trunc_ view_as_complex view_as_real zero_: Tensor input
 adaptive_avg_pool1d adaptive_max_pool1d: Tensor input, tuple of ints output_size
 add sub: Tensor input, Tensor other, *, Number alpha = 1, OUT
 addcdiv addcmul: Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, OUT
@@ -248,6 +248,7 @@ nan_to_num: Tensor input, float nan = None, float posinf = None, float neginf = 
 nan_to_num_: Tensor input, float nan = None, float posinf = None, float neginf = None
 narrow: Tensor input, int dim, Tensor start, int length
   | Tensor input, int dim, int start, int length
+nonzero: Tensor input, *, bool as_tuple = False, OUT
 nonzero_static: Tensor input, *, int size, int fill_value = -1, OUT
 normal: Tensor mean, Tensor std, *, GENERATOR = None, OUT
   | Tensor mean, float std = 1, *, GENERATOR = None, OUT
@@ -268,7 +269,8 @@ prelu: Tensor input, Tensor weight
 prod: Tensor input, *, torch.dtype dtype = None
   | Tensor input, int dim, bool keepdim = False, *, torch.dtype dtype = None, OUT
 put: Tensor input, Tensor index, Tensor source, bool accumulate = False
-qr: Tensor input, bool some = True
+geqrf: Tensor input, *, OUTS
+qr: Tensor input, bool some = True, *, OUTS
 randint: int high, tuple of ints size, *, GENERATOR, OPTIONS
   | int high, tuple of ints size, *, OPTIONS
   | int low, int high, tuple of ints size, *, GENERATOR, OPTIONS
@@ -319,7 +321,7 @@ subtract: Tensor input, Tensor other, *, Number alpha = 1, OUT
   | Tensor input, Number other, Number alpha = 1
 sum: Tensor input, *, torch.dtype dtype = None
   | Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, OUT
-svd: Tensor input, bool some = True, bool compute_uv = True
+svd: Tensor input, bool some = True, bool compute_uv = True, *, OUTS
 swapaxes: Tensor input, int axis0, int axis1
 take: Tensor input, Tensor index, *, OUT
 take_along_dim: Tensor input, Tensor indices, int dim = None, *, OUT
@@ -332,7 +334,7 @@ threshold_: Tensor input, Number threshold, Number value
 topk: Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, OUTS
 trapz: Tensor y, *, float dx = 1, int dim = -1
   | Tensor y, Tensor x, *, int dim = -1
-triangular_solve: Tensor input, Tensor A, bool upper = True, bool transpose = False, bool unitriangular = False
+triangular_solve: Tensor input, Tensor A, bool upper = True, bool transpose = False, bool unitriangular = False, *, OUTS
 triplet_margin_loss: Tensor anchor, Tensor positive, Tensor negative, float margin = 1.0, float p = 2.0, float eps = 1e-06, bool swap = False, int reduction = 1
 unbind: Tensor input, int dim = 0
 unflatten: Tensor input, int dim, tuple of ints sizes
@@ -357,17 +359,17 @@ _METHODS = """
 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remainder xlogy: Tensor other
   | Number other
 bmm mm: Tensor mat2
-cpu dim element_size is_contiguous item retain_grad size storage_offset stride:
+dim element_size item retain_grad size storage_offset stride tolist:
 expand_as reshape_as type_as view_as: Tensor other
 float_power pow: Tensor exponent
   | Number exponent
-new_empty new_ones new_zeros: tuple of ints size, *, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = None
+new_empty new_ones new_zeros: tuple of ints size, *, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = None, bool requires_grad = False
 addmm: Tensor mat1, Tensor mat2, *, Number beta = 1, Number alpha = 1
 baddbmm: Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1
 bernoulli_: Tensor p, *, GENERATOR = None
   | float p = 0.5, *, GENERATOR = None
 cauchy_: float median = 0.0, float sigma = 1.0, *, GENERATOR = None
-contiguous: *, torch.memory_format memory_format = 0
+contiguous cpu is_contiguous: *, torch.memory_format memory_format = 0
 copy_: Tensor other, bool non_blocking = False
 cuda: torch.device device = None, bool non_blocking = False, *, torch.memory_format memory_format = None
 expand: tuple of ints size, *, bool implicit = False
@@ -376,7 +378,7 @@ fill_diagonal_: Number fill_value, bool wrap = False
 geometric_: float p, *, GENERATOR = None
 is_set_to: Tensor tensor
 log_normal_: float mean = 1.0, float std = 2.0, *, GENERATOR = None
-new_full: tuple of ints size, Number fill_value, *, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = None
+new_full: tuple of ints size, Number fill_value, *, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = None, bool requires_grad = False
 nonzero:
   | *, bool as_tuple
 normal_: float mean = 0.0, float std = 1.0, *, GENERATOR = None

@@ -12,10 +12,10 @@ from ..arrays import pooling as kernels
 from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal
+from ._make import laid_as
 from .activation import relu
 from .pointwise import abs, sign
 from .pooling import (
-    as_laid,
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
@@ -386,7 +386,7 @@ def _unpool_forward(input: Any, indices: Any, size: Ints) -> Any:
     out = np.zeros((*lead, length), input.dtype)
     if input.size:
         np.put_along_axis(out, indices.reshape(*lead, -1), input.reshape(*lead, -1), -1)
-    return as_laid(out.reshape(*lead, *size), input)
+    return laid_as(out.reshape(*lead, *size), input)
 
 
 def _unpool(n: int) -> Callable[..., Any]:

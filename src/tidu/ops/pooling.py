@@ -148,14 +148,7 @@ def _scatter(input: Any, indices: Any, size: Ints) -> Any:
 def _max_forward(input: Any, windows: Windows) -> Any:
     n = len(windows)
     out = kernels.max_forward(_planes(_wide(input), n), windows)
-    return as_laid(out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False), input)
-
-
-def as_laid(out: Any, input: Any) -> Any:
-    """A result (N, C, ...) with its channels last in memory, where the input's are."""
-    if input.ndim not in (4, 5) or input.flags.c_contiguous or not np.moveaxis(input, 1, -1).flags.c_contiguous:
-        return out
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(out, 1, -1)), -1, 1)
+    return laid_as(out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False), input)
 
 
 def _places(input: Any, best: Any, windows: Windows) -> Any:
@@ -180,7 +173,7 @@ def _max_push(t: Value, input: Value, out: Value, windows: Windows) -> Value:
 
 def _with_places(input: Any, windows: Windows) -> Any:
     out = _max_forward(input, windows)
-    return out, as_laid(_places(input, out, windows), input)
+    return out, laid_as(_places(input, out, windows), input)
 
 
 def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import resample
 from ..core.linear import linear
+from ._make import laid_as
 from .adaptive import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .pooling import as_laid
 
 __all__: list[str] = []
 METHODS = ""
@@ -39,7 +39,7 @@ def _real(dt: Any) -> Any:
 def _forward(mode: str, input: Any, sizes: Ints, scales: Scales, corners: bool) -> Any:
     dt = input.dtype
     if dt.kind == "u" and not mode.startswith("nearest"):
-        return as_laid(_bytes(mode, input, sizes, scales, corners), input)
+        return laid_as(_bytes(mode, input, sizes, scales, corners), input)
     real = _real(dt)
     x = input.astype(real) if dt.itemsize == 2 else input
     n = len(sizes)
@@ -49,7 +49,7 @@ def _forward(mode: str, input: Any, sizes: Ints, scales: Scales, corners: bool) 
             continue
         x = resample.apply(x, _taps(mode, x.shape[axis], m, scale, corners, real), axis)
     out = x.copy() if x is input else x.astype(dt, copy=False)
-    return as_laid(np.ascontiguousarray(out), input)
+    return laid_as(np.ascontiguousarray(out), input)
 
 
 def _bytes(mode: str, x: Any, sizes: Ints, scales: Scales, corners: bool) -> Any:
