@@ -9,7 +9,7 @@ from . import dtypes
 from .core.tensor import Tensor
 from .layouts import strided
 from .ops._make import warn_once
-from .ops.construct import build
+from .ops.creation import build
 from .ops.storage import TypedStorage, UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage", "set_default_tensor_type", "typename"]

@@ -12,26 +12,24 @@ from .ops.decompositions import linalg_eigvalsh as eigvalsh
 from .ops.decompositions import linalg_qr as qr
 from .ops.decompositions import linalg_svd as svd
 from .ops.decompositions import linalg_svdvals as svdvals
-from .ops.householder import householder_product
-from .ops.ldl import linalg_ldl_factor as ldl_factor
-from .ops.ldl import linalg_ldl_factor_ex as ldl_factor_ex
-from .ops.ldl import linalg_ldl_solve as ldl_solve
+from .ops.lu import linalg_ldl_factor as ldl_factor
+from .ops.lu import linalg_ldl_factor_ex as ldl_factor_ex
+from .ops.lu import linalg_ldl_solve as ldl_solve
 from .ops.lu import linalg_lu as lu
 from .ops.lu import linalg_lu_factor as lu_factor
 from .ops.lu import linalg_lu_factor_ex as lu_factor_ex
 from .ops.lu import linalg_lu_solve as lu_solve
 from .ops.matmul import matmul
+from .ops.matrix_functions import householder_product, tensorinv, tensorsolve, vecdot
 from .ops.matrix_functions import linalg_cross as cross
 from .ops.matrix_functions import linalg_diagonal as diagonal
 from .ops.matrix_functions import linalg_matrix_exp as matrix_exp
 from .ops.matrix_functions import linalg_matrix_power as matrix_power
 from .ops.matrix_functions import linalg_multi_dot as multi_dot
 from .ops.matrix_functions import linalg_vander as vander
-from .ops.matrix_functions import tensorinv, tensorsolve, vecdot
-from .ops.matrix_norms import cond, matrix_norm, norm
+from .ops.pseudoinverse import cond, matrix_norm, matrix_rank, norm
 from .ops.pseudoinverse import linalg_lstsq as lstsq
 from .ops.pseudoinverse import linalg_pinv as pinv
-from .ops.pseudoinverse import matrix_rank
 from .ops.solvers import linalg_det as det
 from .ops.solvers import linalg_inv as inv
 from .ops.solvers import linalg_inv_ex as inv_ex

@@ -97,7 +97,7 @@ class PowerTransform(Transform):
 
 
 def _broadcast(shape: Any, *more: Any) -> Any:
-    from ..ops.sizing import broadcast_shapes
+    from ..ops.properties import broadcast_shapes
 
     return broadcast_shapes(shape, *[getattr(m, "shape", ()) for m in more])
 

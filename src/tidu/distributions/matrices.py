@@ -11,9 +11,9 @@ from .. import dtypes, linalg
 from ..core.modes import no_grad
 from ..ops.creation import tensor
 from ..ops.joining import cat
+from ..ops.properties import broadcast_shapes
 from ..ops.random import randn
 from ..ops.ranges import arange
-from ..ops.sizing import broadcast_shapes
 from ..shapes import Size
 from . import constraints
 from .continuous import Chi2

@@ -15,7 +15,7 @@ from ..dtypes import float64
 from ..ops.creation import as_tensor, tensor
 from ..ops.draws import _sample_dirichlet
 from ..ops.joining import stack
-from ..ops.sizing import broadcast_shapes
+from ..ops.properties import broadcast_shapes
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import _standard_normal, lazy_property

@@ -18,8 +18,8 @@ from ..arrays import recurrent
 from ..core.modes import enable_grad
 from ..core.op import Op, OpNode
 from ..core.tensor import Tensor, tensor_of
+from ..ops.contraction import linear
 from ..ops.joining import stack
-from ..ops.linear import linear
 
 Array = np.ndarray[Any, Any]
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}

@@ -10,11 +10,9 @@ from __future__ import annotations
 from ..naming import placed as _placed
 from ..ops import activation as _activation
 from ..ops import adaptive as _adaptive
-from ..ops import bags as _bags
 from ..ops import ctc as _ctc
 from ..ops import dropout as _dropout
 from ..ops import embedding as _embedding
-from ..ops import layer_norm as _layer_norm
 from ..ops import loss as _loss
 from ..ops import margin as _margin
 from ..ops import normalization as _normalization
@@ -67,14 +65,11 @@ from ..ops.adaptive import (
     max_unpool3d,
 )
 from ..ops.attention import multi_head_attention_forward, scaled_dot_product_attention
+from ..ops.contraction import bilinear, linear
 from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.distance import cosine_similarity, normalize, pairwise_distance, pdist
 from ..ops.dropout import dropout1d, dropout2d, dropout3d
 from ..ops.embedding import one_hot
-from ..ops.folding import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
-from ..ops.grid import affine_grid, grid_sample
-from ..ops.layer_norm import rms_norm
-from ..ops.linear import bilinear, linear
 from ..ops.loss import binary_cross_entropy, gaussian_nll_loss, huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from ..ops.margin import (
     multi_margin_loss,
@@ -85,7 +80,7 @@ from ..ops.margin import (
 )
 from ..ops.nll import cross_entropy, linear_cross_entropy, nll_loss
 from ..ops.normalization import local_response_norm
-from ..ops.padding import pad
+from ..ops.padding import channel_shuffle, fold, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.pooling import (
     avg_pool1d,
@@ -98,8 +93,8 @@ from ..ops.pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
-from ..ops.softmax import gumbel_softmax, softmin
-from ..ops.upsample import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.softmax import gumbel_softmax, rms_norm, softmin
+from ..ops.upsample import affine_grid, grid_sample, interpolate, upsample, upsample_bilinear, upsample_nearest
 
 celu = _activation.f_celu
 relu = _activation.f_relu
@@ -109,13 +104,13 @@ threshold = _activation.f_threshold
 adaptive_max_pool1d = _adaptive.f_adaptive_max_pool1d
 adaptive_max_pool2d = _adaptive.f_adaptive_max_pool2d
 adaptive_max_pool3d = _adaptive.f_adaptive_max_pool3d
-embedding_bag = _bags.f_embedding_bag
+embedding_bag = _embedding.f_embedding_bag
 ctc_loss = _ctc.f_ctc_loss
 alpha_dropout = _dropout.f_alpha_dropout
 dropout = _dropout.f_dropout
 feature_alpha_dropout = _dropout.f_feature_alpha_dropout
 embedding = _embedding.f_embedding
-layer_norm = _layer_norm.f_layer_norm
+layer_norm = _softmax.f_layer_norm
 binary_cross_entropy_with_logits = _loss.f_binary_cross_entropy_with_logits
 kl_div = _loss.f_kl_div
 poisson_nll_loss = _loss.f_poisson_nll_loss

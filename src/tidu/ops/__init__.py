@@ -19,9 +19,9 @@ from types import ModuleType
 from typing import Any
 
 EAGER = (
-    "arithmetic", "comparison", "complexes", "construct", "conversion", "creation", "dims", "export", "factories",
-    "indexing", "interop", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
-    "storage", "sizing",
+    "arithmetic", "comparison", "conversion", "creation", "dims", "export", "factories",
+    "indexing", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
+    "storage",
 )  # fmt: skip
 NOT_FAMILIES = ("index",)
 

@@ -278,7 +278,7 @@ def by_columns(*calls: Any) -> None:
 
 def into(name: str, out: Any, r: Any) -> Any:
     """A computed result put into out=, by columns where it lies so and `out` is resized."""
-    from ._reduce import into as plain
+    from .reduction import into as plain
 
     shape = out._a.shape if isinstance(out, Tensor) else None
     return laid_out(plain(name, out, r), (r._a,), (shape,))

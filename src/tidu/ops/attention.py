@@ -15,9 +15,9 @@ from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of, type_name
 from ._dtypes import c_word, refusal
 from ._loss import mul_number
+from .contraction import linear
 from .dropout import dropout, f_dropout
 from .joining import cat
-from .linear import linear
 from .matmul import baddbmm, bmm, matmul
 from .padding import pad
 from .reduction import mean, sum

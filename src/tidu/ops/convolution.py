@@ -22,7 +22,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, type_name
 from ._dtypes import c_word, refusal
 from ._make import laid_as
-from .complexes import view_as_real
+from .comparison import view_as_real
 from .reduction import sum
 
 __all__ = [

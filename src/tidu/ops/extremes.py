@@ -17,7 +17,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dims
 from ._hot import hot
-from ._reduce import EXACT, Ints, check_dims, expand_back, into, packed, restore
+from .reduction import EXACT, Ints, check_dims, expand_back, into, packed, restore
 from .reduction import sum as sum_op
 
 __all__ = [

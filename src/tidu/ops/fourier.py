@@ -16,9 +16,9 @@ from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._linalg import like
 from ._make import check_place, finish, type_for
-from ._reduce import into
 from .padding import constant_pad_nd
 from .rearrange import roll
+from .reduction import into
 
 __all__: list[str] = []
 

@@ -7,10 +7,21 @@ LAZY = {
         "hardshrink prelu relu relu_",
         "",
     ),
-    "adaptive": ("adaptive_avg_pool1d adaptive_max_pool1d", "", ""),
-    "attention": ("", "", ""),
-    "bags": ("embedding_bag", "", ""),
-    "contraction": ("einsum inner kron tensordot", "inner kron", ""),
+    "adaptive": (
+        "adaptive_avg_pool1d adaptive_max_pool1d",
+        "",
+        "",
+    ),
+    "attention": (
+        "",
+        "",
+        "",
+    ),
+    "contraction": (
+        "bilinear einsum inner kron tensordot",
+        "inner kron",
+        "",
+    ),
     "convolution": (
         "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
         "",
@@ -23,9 +34,21 @@ LAZY = {
         "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
         "",
     ),
-    "ctc": ("ctc_loss", "", ""),
-    "decompositions": ("qr svd", "qr svd", ""),
-    "distance": ("cdist cosine_similarity pairwise_distance pdist", "", ""),
+    "ctc": (
+        "ctc_loss",
+        "",
+        "",
+    ),
+    "decompositions": (
+        "qr svd",
+        "qr svd",
+        "",
+    ),
+    "distance": (
+        "cdist cosine_similarity pairwise_distance pdist",
+        "",
+        "",
+    ),
     "draws": (
         "_sample_dirichlet _standard_gamma _standard_gamma_grad bernoulli binomial multinomial normal poisson",
         "bernoulli bernoulli_ multinomial",
@@ -37,69 +60,104 @@ LAZY = {
         "",
         "",
     ),
-    "embedding": ("embedding embedding_renorm_", "", ""),
+    "embedding": (
+        "embedding embedding_bag embedding_renorm_",
+        "",
+        "",
+    ),
     "extremes": (
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "",
     ),
-    "folding": ("channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle", "", ""),
-    "foreach": (
-        "_foreach_clone _foreach_copy_ _foreach_max _foreach_mm _foreach_norm _foreach_zero_ _foreach_abs "
-        "_foreach_abs_ _foreach_acos _foreach_acos_ _foreach_asin _foreach_asin_ _foreach_atan _foreach_atan_ "
-        "_foreach_ceil _foreach_ceil_ _foreach_cos _foreach_cos_ _foreach_cosh _foreach_cosh_ _foreach_erf "
-        "_foreach_erf_ _foreach_erfc _foreach_erfc_ _foreach_exp _foreach_exp_ _foreach_expm1 _foreach_expm1_ "
-        "_foreach_floor _foreach_floor_ _foreach_frac _foreach_frac_ _foreach_lgamma _foreach_lgamma_ "
-        "_foreach_log _foreach_log_ _foreach_log10 _foreach_log10_ _foreach_log1p _foreach_log1p_ "
-        "_foreach_log2 _foreach_log2_ _foreach_neg _foreach_neg_ _foreach_reciprocal _foreach_reciprocal_ "
-        "_foreach_round _foreach_round_ _foreach_rsqrt _foreach_rsqrt_ _foreach_sigmoid _foreach_sigmoid_ "
-        "_foreach_sign _foreach_sign_ _foreach_sin _foreach_sin_ _foreach_sinh _foreach_sinh_ _foreach_sqrt "
-        "_foreach_sqrt_ _foreach_tan _foreach_tan_ _foreach_tanh _foreach_tanh_ _foreach_trunc "
-        "_foreach_trunc_ _foreach_add _foreach_add_ _foreach_clamp_max _foreach_clamp_max_ _foreach_clamp_min "
-        "_foreach_clamp_min_ _foreach_div _foreach_div_ _foreach_maximum _foreach_maximum_ _foreach_minimum "
-        "_foreach_minimum_ _foreach_mul _foreach_mul_ _foreach_pow _foreach_pow_ _foreach_sub _foreach_sub_ "
-        "_foreach_addcdiv _foreach_addcdiv_ _foreach_addcmul _foreach_addcmul_ _foreach_lerp _foreach_lerp_",
+    "fourier": (
+        "",
         "",
         "",
     ),
-    "fourier": ("", "", ""),
     "gather": (
         "gather scatter scatter_add take_along_dim",
         "gather scatter scatter_ scatter_add scatter_add_ take_along_dim",
         "",
     ),
-    "grid": ("affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d", "", ""),
-    "hashing": ("hash_tensor", "hash_tensor", ""),
-    "histograms": ("bincount bucketize histc histogram histogramdd searchsorted", "bincount histc histogram", ""),
-    "householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", ""),
+    "histograms": (
+        "bincount bucketize histc histogram histogramdd searchsorted",
+        "bincount histc histogram",
+        "",
+    ),
     "index_dim": (
         "index_add index_copy index_fill index_reduce index_select",
-        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select",
+        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ "
+        "index_select",
         "",
     ),
     "internal": (
+        "_foreach_clone _foreach_copy_ _foreach_max _foreach_mm _foreach_norm _foreach_zero_ "
         "_native_batch_norm_legit _safe_softmax _softmax_backward_data _unsafe_masked_index "
-        "_unsafe_masked_index_put_accumulate",
+        "_unsafe_masked_index_put_accumulate alias_copy as_strided_copy detach_copy expand_copy hash_tensor "
+        "permute_copy select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy "
+        "transpose_copy unbind_copy unfold_copy unsqueeze_copy view_as_complex_copy view_as_real_copy "
+        "view_copy _foreach_abs _foreach_abs_ _foreach_acos _foreach_acos_ _foreach_asin _foreach_asin_ "
+        "_foreach_atan _foreach_atan_ _foreach_ceil _foreach_ceil_ _foreach_cos _foreach_cos_ _foreach_cosh "
+        "_foreach_cosh_ _foreach_erf _foreach_erf_ _foreach_erfc _foreach_erfc_ _foreach_exp _foreach_exp_ "
+        "_foreach_expm1 _foreach_expm1_ _foreach_floor _foreach_floor_ _foreach_frac _foreach_frac_ "
+        "_foreach_lgamma _foreach_lgamma_ _foreach_log _foreach_log_ _foreach_log10 _foreach_log10_ "
+        "_foreach_log1p _foreach_log1p_ _foreach_log2 _foreach_log2_ _foreach_neg _foreach_neg_ "
+        "_foreach_reciprocal _foreach_reciprocal_ _foreach_round _foreach_round_ _foreach_rsqrt "
+        "_foreach_rsqrt_ _foreach_sigmoid _foreach_sigmoid_ _foreach_sign _foreach_sign_ _foreach_sin "
+        "_foreach_sin_ _foreach_sinh _foreach_sinh_ _foreach_sqrt _foreach_sqrt_ _foreach_tan _foreach_tan_ "
+        "_foreach_tanh _foreach_tanh_ _foreach_trunc _foreach_trunc_ _foreach_add _foreach_add_ "
+        "_foreach_clamp_max _foreach_clamp_max_ _foreach_clamp_min _foreach_clamp_min_ _foreach_div "
+        "_foreach_div_ _foreach_maximum _foreach_maximum_ _foreach_minimum _foreach_minimum_ _foreach_mul "
+        "_foreach_mul_ _foreach_pow _foreach_pow_ _foreach_sub _foreach_sub_ _foreach_addcdiv "
+        "_foreach_addcdiv_ _foreach_addcmul _foreach_addcmul_ _foreach_lerp _foreach_lerp_",
+        "hash_tensor",
+        "",
+    ),
+    "loss": (
+        "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
         "",
         "",
     ),
-    "layer_norm": ("layer_norm native_layer_norm rms_norm", "", ""),
-    "ldl": ("", "", ""),
-    "linear": ("bilinear", "", ""),
-    "lobpcg": ("lobpcg", "", ""),
-    "loss": ("binary_cross_entropy_with_logits kl_div poisson_nll_loss", "", ""),
-    "lowrank": ("pca_lowrank svd_lowrank", "", ""),
-    "lu": ("lu lu_solve lu_unpack", "lu lu_solve", ""),
-    "margin": ("cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss", "", ""),
-    "matrix_functions": ("cross matrix_exp matrix_power trace", "cross matrix_exp matrix_power trace", ""),
-    "matrix_norms": ("", "", ""),
-    "mixing": ("lerp addcmul addcdiv", "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_", ""),
-    "nll": ("", "", ""),
-    "normalization": ("batch_norm group_norm instance_norm native_batch_norm native_group_norm", "", ""),
-    "padding": ("constant_pad_nd", "", ""),
+    "lu": (
+        "lu lu_solve lu_unpack",
+        "lu lu_solve",
+        "",
+    ),
+    "margin": (
+        "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss",
+        "",
+        "",
+    ),
+    "matrix_functions": (
+        "cross geqrf matrix_exp matrix_power orgqr ormqr trace",
+        "cross matrix_exp matrix_power trace geqrf orgqr ormqr",
+        "",
+    ),
+    "mixing": (
+        "lerp addcmul addcdiv",
+        "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_",
+        "",
+    ),
+    "nll": (
+        "",
+        "",
+        "",
+    ),
+    "normalization": (
+        "batch_norm group_norm instance_norm native_batch_norm native_group_norm",
+        "",
+        "",
+    ),
+    "padding": (
+        "channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle",
+        "",
+        "",
+    ),
     "piecewise": (
         "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp",
-        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ masked_fill_",
+        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ "
+        "masked_fill_",
         "nan_to_num heaviside hypot atan2 arctan2 ldexp",
     ),
     "places": (
@@ -107,8 +165,16 @@ LAZY = {
         "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take",
         "",
     ),
-    "pooling": ("avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
-    "pseudoinverse": ("pinverse", "pinverse", ""),
+    "pooling": (
+        "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
+        "",
+        "",
+    ),
+    "pseudoinverse": (
+        "lobpcg pca_lowrank pinverse svd_lowrank",
+        "pinverse",
+        "",
+    ),
     "random": (
         "Generator default_generator get_rng_state initial_seed manual_seed rand rand_like randint "
         "randint_like randn randn_like randperm seed set_rng_state",
@@ -116,12 +182,14 @@ LAZY = {
         "",
     ),
     "ranges": (
-        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices vander",
+        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices "
+        "vander",
         "",
         "",
     ),
     "rearrange": (
-        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
+        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril "
+        "triu",
         "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile "
         "tril tril_ triu triu_",
         "",
@@ -131,19 +199,37 @@ LAZY = {
         "cummax cummin cumprod cumsum logcumsumexp",
         "cumprod cumsum",
     ),
-    "scatter_reduce": ("scatter_reduce", "scatter_reduce scatter_reduce_", ""),
-    "segments": ("segment_reduce", "", ""),
-    "signal_windows": ("bartlett_window blackman_window hamming_window hann_window kaiser_window", "", ""),
-    "softmax": ("log_softmax softmax", "log_softmax softmax", ""),
-    "solvers": ("det inverse logdet slogdet", "det inverse logdet slogdet", ""),
-    "sorting": ("argsort kthvalue mode msort sort topk", "argsort kthvalue mode msort sort topk", ""),
-    "special_functions": (
-        "erf erfc erfinv lgamma digamma polygamma mvlgamma i0 sinc logit logit_",
-        "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_",
-        "erf erfc erfinv lgamma digamma i0 sinc",
+    "segments": (
+        "scatter_reduce segment_reduce",
+        "scatter_reduce scatter_reduce_",
+        "",
     ),
-    "special_pairs": ("igamma igammac", "igamma igammac", "igamma igammac"),
-    "spectrogram": ("istft stft", "istft stft", ""),
+    "softmax": (
+        "layer_norm log_softmax native_layer_norm rms_norm softmax",
+        "log_softmax softmax",
+        "",
+    ),
+    "solvers": (
+        "det inverse logdet slogdet",
+        "det inverse logdet slogdet",
+        "",
+    ),
+    "sorting": (
+        "argsort isin kthvalue mode msort sort topk unique unique_consecutive",
+        "argsort kthvalue mode msort sort topk unique unique_consecutive",
+        "",
+    ),
+    "special_functions": (
+        "digamma erf erfc erfinv i0 igamma igammac lgamma logit logit_ mvlgamma polygamma sinc",
+        "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_ igamma "
+        "igammac",
+        "erf erfc erfinv lgamma digamma i0 sinc igamma igammac",
+    ),
+    "spectrogram": (
+        "bartlett_window blackman_window hamming_window hann_window istft kaiser_window stft",
+        "istft stft",
+        "",
+    ),
     "splitting": (
         "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit",
@@ -162,12 +248,8 @@ LAZY = {
         "cholesky cholesky_inverse cholesky_solve triangular_solve",
         "",
     ),
-    "uniques": ("isin unique unique_consecutive", "unique unique_consecutive", ""),
-    "upsample": ("", "", ""),
-    "view_copies": (
-        "alias_copy as_strided_copy detach_copy expand_copy permute_copy select_copy slice_copy split_copy "
-        "split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy "
-        "view_as_complex_copy view_as_real_copy view_copy",
+    "upsample": (
+        "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
         "",
         "",
     ),

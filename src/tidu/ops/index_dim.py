@@ -22,7 +22,7 @@ from ._strides import copy_as
 from .dims import expand
 from .gather import check_index, copied
 from .piecewise import checked_number
-from .scatter_reduce import cotangents, reduce_at
+from .segments import cotangents, reduce_at
 from .shape import reshape
 
 __all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]

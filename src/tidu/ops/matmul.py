@@ -229,7 +229,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if out is None:
         return _matmul(input, other)
     from ..core.inplace import refuse_recorded_out, write_out
-    from ._reduce import Named
+    from .reduction import Named
 
     refuse_recorded_out(Named("matmul"), out, input.requires_grad or other.requires_grad)  # type: ignore[arg-type]
     r = _matmul(input, other)

@@ -396,7 +396,7 @@ def linear_cross_entropy(
 
     Source: torch.nn.functional.linear_cross_entropy.
     """
-    from .linear import linear
+    from .contraction import linear
 
     if input.ndim not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")

@@ -22,7 +22,7 @@ from ..core.op import Op
 from ._dtypes import refusal
 from ._hot import hot
 from ._make import laid_as
-from ._reduce import into
+from .reduction import into
 
 __all__ = [
     "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",

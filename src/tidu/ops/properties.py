@@ -1,7 +1,11 @@
-"""What a tensor says about itself: sizes, layout, place, and Python's protocols for containers."""
+"""What a tensor says about itself: sizes, layout, place, Python's protocols for containers; and sizes without a tensor."""
 
 from __future__ import annotations
 
+import math
+import operator
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,23 +14,29 @@ from .. import dtypes, layouts
 from ..core.promote import result_type as _common_type
 from ..core.tensor import Tensor, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
-from ..shapes import normalize_dim
+from ..shapes import Size, normalize_dim
+from ._make import sizes_of
 from .conversion import in_format, numbers_of
 
 __all__ = [
-    "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg",
-    "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel", "result_type",
+    "broadcast_shapes", "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel", "result_type",
+    "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
 ]  # fmt: skip
 METHODS = (
     "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
     "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ ndimension "
-    "nelement numel size sparse_dim storage_offset stride"
+    "nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize sum_to_size to_dense"
 )
+PROPERTIES = (
+    "is_cpu itemsize layout nbytes is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized "
+    "is_sparse is_sparse_csr is_vulkan is_xla is_xpu _cdata grad_dtype volatile"
+)
+
 _NEVER = (
     "is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan "
     "is_xla is_xpu"
 )
-PROPERTIES = "is_cpu itemsize layout nbytes " + _NEVER
 
 
 def _tensor(x: Any, fn: str) -> Any:
@@ -293,3 +303,126 @@ def _dir(self: Any) -> list[str]:
 
 
 OPERATORS = {"__contains__": _contains, "__dir__": _dir, "__iter__": _iter, "__len__": _len, "__reversed__": _reversed}
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape to which shapes broadcast. Source: torch.broadcast_shapes.
+
+    >>> import tidu as torch
+    >>> torch.broadcast_shapes((2, 1), (1, 3))
+    torch.Size([2, 3])
+    """
+    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    out = [1] * max((len(s) for s in given), default=0)
+    for k, shape in enumerate(given):
+        for i in range(-1, -len(shape) - 1, -1):
+            d = shape[i]
+            if d < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if d in (1, out[i]):
+                continue
+            if out[i] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {d} at {i}! Mismatching argument at index {k} had "
+                    f"{shapes[k]}; but expected shape should be broadcastable to {out}"
+                )
+            out[i] = d
+    return Size(out)
+
+
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """The sum over what broadcasting to this shape would have repeated. Source: torch.Tensor.sum_to_size."""
+    shape, have = sizes_of(size, None, "sum_to_size"), tuple(self.shape)
+    fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(shape[::-1], have[::-1], strict=False))
+    if not fits:
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(have)}}}.")
+    if not shape:
+        return self.sum()
+    more = len(have) - len(shape)
+    dims = [i for i, n in enumerate(have) if i < more or (n != 1 and shape[i - more] == 1)]
+    if not dims:
+        return self
+    x = self.sum(dims, keepdim=True)
+    return x.view(shape) if more else x
+
+
+def resize(self: Any, *sizes: Any) -> Any:
+    """The elements in another shape; deprecated in favour of `reshape`. Source: torch.Tensor.resize."""
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(*sizes)
+
+
+def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
+    """The tensor itself: it is dense. Source: torch.Tensor.to_dense."""
+    return self if dtype is None else self.to(dtype)
+
+
+def dequantize(self: Any) -> Any:
+    """The tensor in float32. Source: torch.Tensor.dequantize."""
+    return self.float()
+
+
+def const_data_ptr(self: Any) -> int:
+    """The address of the first element. Source: torch.Tensor.const_data_ptr."""
+    return self.data_ptr()
+
+
+def property__cdata(self: Any) -> int:
+    """A number that tells tensors apart."""
+    return id(self)
+
+
+def property_grad_dtype(self: Any) -> Any:
+    """The dtype that the gradient has: the tensor's. Source: torch.Tensor.grad_dtype."""
+    return self.dtype
+
+
+def property_volatile(self: Any) -> bool:
+    """False, always. Source: torch.Tensor.volatile."""
+    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+    return False
+
+
+# ------------------------------------------------------------------ numbers that are symbolic nowhere here
+
+
+def sym_int(a: Any) -> int:
+    """A number cut to an int. Source: torch.sym_int."""
+    return math.floor(a) if a >= 0 else math.ceil(a)
+
+
+def sym_float(a: Any) -> float:
+    """A number as a float. Source: torch.sym_float."""
+    return float(a)
+
+
+def sym_not(a: Any) -> bool:
+    """The opposite of a bool. Source: torch.sym_not."""
+    return operator.not_(a)
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger number, a float if one of them is. Source: torch.sym_max."""
+    larger = max(a, b)
+    return float(larger) if isinstance(a, float) or isinstance(b, float) else larger
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller number, a float if one of them is. Source: torch.sym_min."""
+    smaller = min(a, b)
+    return float(smaller) if isinstance(a, float) or isinstance(b, float) else smaller
+
+
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """`t` if `b`, else `f`. Source: torch.sym_ite."""
+    return t if b else f
+
+
+def sym_sum(args: Iterable[Any]) -> Any:
+    """The sum of numbers. Source: torch.sym_sum."""
+    return sum(args)
+
+
+def sym_sqrt(a: Any) -> float:
+    """The square root of a number. Source: torch._sym_sqrt."""
+    return math.sqrt(a)

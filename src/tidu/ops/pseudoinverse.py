@@ -1,4 +1,7 @@
-"""Pseudoinverses, ranks and least squares."""
+"""What follows from singular values: pseudoinverses, ranks, least squares, approximations of low rank, norms of matrices.
+
+Low rank comes by random subspaces (Halko, Martinsson and Tropp, 2009), extreme eigenpairs from the whole factorization.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,37 @@ import numpy as np
 
 from .. import dtypes
 from ..core.batch import rule
-from ..core.broadcast import sum_to
+from ..core.broadcast import cast, sum_to
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor
-from ..shapes import broadcast_shapes
-from ._linalg import H, batched_over, check_matrix, column, columns, legacy, raise_for, real, trailing
-from ._reduce import into
+from ..shapes import broadcast_shapes, normalize_dim
+from ._linalg import (
+    H,
+    batched_over,
+    check_floating,
+    check_matrix,
+    check_norm_dtype,
+    check_square,
+    column,
+    columns,
+    into,
+    legacy,
+    raise_for,
+    real,
+    trailing,
+)
 from .decompositions import _svd as svd_op
-from .decompositions import linalg_eigvalsh, linalg_svdvals
-from .solvers import is_vector
+from .decompositions import linalg_eigh, linalg_eigvalsh, linalg_qr, linalg_svd, linalg_svdvals
+from .random import randn
+from .reduction import into as plain_into
+from .solvers import is_vector, linalg_inv_ex
+from .statistics import vector_norm
+from .triangular import linalg_cholesky, solve_tri
 
-__all__ = ["pinverse"]
+__all__ = [
+    "lobpcg", "pca_lowrank", "pinverse", "svd_lowrank",
+]  # fmt: skip
 METHODS = "pinverse"
 
 lstsq_result = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
@@ -147,7 +169,7 @@ def matrix_rank(
     relative = top * rtol
     limit = relative.maximum(absolute) if isinstance(absolute, Tensor) else relative.clamp(min=absolute)
     r = (s > limit.unsqueeze(-1)).sum(-1)
-    return r if out is None else into("linalg_matrix_rank", out, r)
+    return r if out is None else plain_into("linalg_matrix_rank", out, r)
 
 
 # ------------------------------------------------------------------ least squares
@@ -273,5 +295,191 @@ def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None
     if out is None:
         return r
     for o, v in zip(out, r, strict=True):
-        into("linalg_lstsq", o, v)
+        plain_into("linalg_lstsq", o, v)
     return lstsq_result(*out)
+
+
+def _floating(a: Any) -> Any:
+    return a.dtype if a.dtype.category >= dtypes.FLOATING else dtypes.float32
+
+
+def _subspace(a: Any, q: int, rounds: int) -> Any:
+    """q orthonormal columns whose span nearly holds that of `a`: a random start, then power iterations."""
+    x = a.matmul(randn(a.shape[-1], q, dtype=_floating(a)))
+    basis = linalg_qr(x)[0]
+    for _ in range(rounds):
+        basis = linalg_qr(a.mH.matmul(basis))[0]
+        basis = linalg_qr(a.matmul(basis))[0]
+    return basis
+
+
+def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> tuple[Any, Any, Any]:
+    """U, S, V of a matrix (less M) of rank about q: the first q singular values and vectors. Source: torch.svd_lowrank.
+
+    **Arguments** A: a matrix or a batch; q: a little more than the rank; niter: power iterations; M: a mean to take
+    off, which broadcasts. The result depends on the generator's state.
+    """
+    a = A if M is None else A - M.broadcast_to(tuple(A.shape))
+    wide = a.shape[-2] < a.shape[-1]
+    a = a.mH if wide else a
+    basis = _subspace(a, 6 if q is None else q, 2 if niter is None else niter)
+    u, s, vh = linalg_svd(basis.mH.matmul(a), False)
+    u, v = basis.matmul(u), vh.mH
+    return (v, s, u) if wide else (u, s, v)
+
+
+def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Any, Any, Any]:
+    """Principal components: svd_lowrank of a matrix of samples in rows less their mean. Source: torch.pca_lowrank."""
+    m, n = A.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean((-2,), True) if center else A, q, niter)
+
+
+def lobpcg(
+    A: Any, k: int | None = None, B: Any = None, X: Any = None, n: int | None = None, iK: Any = None,
+    niter: int | None = None, tol: float | None = None, largest: bool | None = None, method: str | None = None,
+    tracker: None = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The k largest (or smallest) eigenvalues of A x = lambda B x, and their vectors, which are B-orthonormal.
+
+    Source: torch.lobpcg. A is symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch
+    iterates from a guess; here the whole matrix is factored, so that what concerns the iteration (X's values, iK,
+    niter, tol, method, tracker and the ortho parameters) changes nothing, and derivatives hold for B too.
+
+    >>> import tidu as torch
+    >>> torch.lobpcg(torch.diag(torch.tensor([1., 5., 3., 2.])))[0]
+    tensor([5.])
+    """
+    m = A.shape[-2]
+    if m != A.shape[-1]:
+        raise AssertionError(f"A must be square, got shape {A.shape!r}")
+    k = (X.shape[-1] if X is not None else 1) if k is None else k
+    wanted = k if n is None else n
+    if m < 3 * wanted:
+        raise ValueError(
+            f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
+            f"requested eigenpairs (={wanted})"
+        )
+    a = A
+    if B is not None:  # L^-1 A L^-H has the same eigenvalues, and vectors L^H x
+        low = linalg_cholesky(B)
+        a = solve_tri(low.mH, solve_tri(low, A, False), True, left=False)
+    values, vectors = linalg_eigh(a)
+    if largest is None or largest:
+        values, vectors = values.flip(-1), vectors.flip(-1)
+    values, vectors = values[..., :k], vectors[..., :k]
+    return values, vectors if B is None else solve_tri(low.mH, vectors, True)
+
+
+def matrix_norm(
+    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Any:
+    """A norm of matrices, which lie in two dimensions. Source: torch.linalg.matrix_norm.
+
+    `ord` is "fro" (the root of the sum of squares), "nuc" (the sum of singular values), 2 and -2 (the extreme singular
+    values), 1 and -1 (the extreme sums of columns) or inf and -inf (of rows).
+
+    >>> import tidu as torch
+    >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [4., 0.]]))
+    tensor(5.)
+    """
+    name = "linalg.matrix_norm"
+    inf = float("inf")
+    valid = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, inf)
+    if not valid:
+        raise RuntimeError(f"{name}: Order {ord if isinstance(ord, str) else f'{ord:g}'} not supported.")
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    check_matrix(A, name)
+    check_floating(A, name, low=ord in ("fro", 1, -1, inf, -inf))
+    if len(dims) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {', '.join(map(str, dims))}")
+    rows, cols = (normalize_dim(d, A.ndim) for d in dims)
+    if rows == cols:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dims[0]}, {dims[1]})")
+    check_norm_dtype(A, dtype, name)
+    x = A if dtype is None else cast(A, dtype.np)
+    if ord == "fro":
+        r = vector_norm(x, 2, (rows, cols), keepdim)
+    elif isinstance(ord, str) or abs(ord) == 2:
+        moved = [d for d in range(A.ndim) if d not in (rows, cols)]
+        s = linalg_svdvals(x.permute((*moved, rows, cols)))
+        r = s.sum(-1, keepdim) if ord == "nuc" else _extreme(s, -1, keepdim, ord > 0)
+        if keepdim:
+            r = r.unsqueeze(-1).permute(_back(A.ndim, moved, rows, cols))
+    else:
+        along, across = (rows, cols) if abs(ord) == 1 else (cols, rows)
+        if not keepdim and along < across:
+            across -= 1
+        r = _extreme(vector_norm(x, 1, (along,), keepdim), across, keepdim, ord > 0)
+    return r if out is None else into("linalg_matrix_norm", out, r)
+
+
+def _extreme(x: Any, dim: int, keepdim: bool, greatest: bool) -> Any:
+    if x.shape[dim] == 0 and greatest:
+        return x.sum(dim, keepdim)
+    return x.amax(dim, keepdim) if greatest else x.amin(dim, keepdim)
+
+
+def _back(n: int, moved: list[int], rows: int, cols: int) -> tuple[int, ...]:
+    """The permutation that undoes one to (*moved, rows, cols)."""
+    order = [*moved, rows, cols]
+    return tuple(order.index(i) for i in range(n))
+
+
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
+    """A vector or a matrix norm: a matrix's for two dimensions with `ord` given. Source: torch.linalg.norm."""
+    dims = None if dim is None else (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]"
+        )
+    if ord is not None:
+        if dims is None and A.ndim not in (1, 2):
+            raise RuntimeError(
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
+            )
+        of_matrix = isinstance(ord, str) or (len(dims) == 2 if dims is not None else A.ndim == 2)
+        if of_matrix:
+            return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype, out=out)
+    return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype, out=out)
+
+
+def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number, ||A|| ||A^-1||, in the 2-norm unless told. Source: torch.linalg.cond.
+
+    >>> import tidu as torch
+    >>> torch.linalg.cond(torch.tensor([[1., 0.], [0., 2.]]))
+    tensor(2.)
+    """
+    if A.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    inf = float("inf")
+    if p is not None and not isinstance(p, str) and abs(p) not in (1, 2, inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p:g}")
+    if p is None or p in (2, -2):
+        if not A.numel():
+            r = A.new_zeros(tuple(A.shape[:-2]), dtype=A.dtype.to_real())
+        else:
+            s = linalg_svdvals(A)
+            first, last = s.narrow(-1, 0, 1), s.narrow(-1, s.shape[-1] - 1, 1)
+            r = (last / first if p == -2 else first / last).squeeze(-1)
+    else:
+        check_square(A, f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})")
+        if isinstance(p, str) and p not in ("fro", "nuc"):
+            raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+        if not A.numel():
+            r = A.new_zeros(tuple(A.shape[:-2]), dtype=A.dtype.to_real())
+        elif p == "nuc":
+            s = linalg_svdvals(A)
+            r = s.sum(-1) * s.reciprocal().sum(-1)
+        else:
+            inverse, info = linalg_inv_ex(A)
+            inverse = inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), inf)
+            r = matrix_norm(A, p) * matrix_norm(inverse, p)
+            r = r.nan_to_num(inf, inf, -inf)
+    return r if out is None else into("linalg_cond", out, r)

@@ -15,7 +15,7 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._dtypes import c_word
-from ._reduce import INT64, Ints, into, is_low, packed, refuse_integers
+from .reduction import INT64, Ints, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 METHODS = "cummax cummin cumprod cumsum logcumsumexp"

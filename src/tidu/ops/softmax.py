@@ -1,29 +1,216 @@
-"""Softmax, its logarithm and its kin."""
+"""Functions of rows: softmax, its logarithm and its kin; layer norm, and norm by the root of the mean square alone."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..arrays import rows
-from ..core.broadcast import cast
-from ..core.op import Op
+from ..core.broadcast import cast, sum_to
+from ..core.elementwise import F32, F64
+from ..core.modes import state
+from ..core.node import Node, freed, modified, next_seq
+from ..core.op import Op, check_savable
+from ..core.tensor import Tensor, live_node, new
 from ..shapes import normalize_dim
 from ._dtypes import refusal
 from ._hot import fast, hot
+from ._loss import add_number
 from ._noded import noded
-from ._reduce import into
+from .normalization import affine_push, like_input, pull, standard, three, times
 from .pointwise import exp
-from .reduction import sum
+from .powers import pow, rsqrt
+from .reduction import into, mean, sum
 
-__all__ = ["log_softmax", "softmax"]
+__all__ = [
+    "layer_norm", "log_softmax", "native_layer_norm", "rms_norm", "softmax",
+]  # fmt: skip
 METHODS = "log_softmax softmax"
 
 Value = Any
+Ints = tuple[int, ...]
+ndarray = np.ndarray
+
+
+def _layer_forward(input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
+    return like_input(rows.layer_norm(input, len(normalized_shape), weight, bias, eps), input, weight, bias)
+
+
+def _layer_rule(
+    g0: Value, input: Value, weight: Value, out1: Value, out2: Value, normalized_shape: Ints, eps: float, needs: Any
+) -> Any:
+    n = len(normalized_shape)
+    wants = three(needs)
+    if g0.__class__ is ndarray:
+        return rows.layer_norm_backward(g0, input, out1, out2, n, weight, wants)
+    axes = tuple(range(input.ndim - n, input.ndim))
+    z, rstd = standard(input, axes, eps)
+    return (
+        pull(times(g0, weight), z, rstd, axes) if wants[0] else None,
+        sum_to(g0 * z, normalized_shape) if wants[1] else None,
+        sum_to(g0, normalized_shape) if wants[2] else None,
+    )
+
+
+def _layer_push(
+    t_input: Value, t_weight: Value, t_bias: Value, input: Value, weight: Value, normalized_shape: Ints, eps: float
+) -> Any:
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    z, rstd = standard(input, axes, eps)
+    return affine_push(t_input, t_weight, t_bias, z, rstd, weight, axes), None, None
+
+
+_layer = Op(
+    "native_layer_norm", _layer_forward, _layer_rule, _layer_push, tensors=("input", "weight", "bias"), outputs=3,
+    nondiff=(1, 2), out_arg=False,
+)  # fmt: skip
+
+
+def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: Value, eps: float) -> Any:
+    """`layer_norm`, and the means and inverse deviations that it found. Source: torch.native_layer_norm."""
+    shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
+    refusal("bic", "LayerNormKernelImpl")("", input.dtype)
+    for w in (weight, bias):
+        if w is not None and w.dtype != input.dtype and not (input.dtype.itemsize == 2 and w.dtype.name == "float32"):
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return _layer.call(input, shape, weight, bias, eps)
+
+
+def _normalized(fn: str, input: Value, normalized_shape: Any, weight: Value, bias: Value) -> Ints:
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise TypeError(
+            f"{fn}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+    shape = tuple(int(n) for n in normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, w in (("weight", weight), ("bias", bias)):
+        if w is not None and tuple(w.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(w.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    if tuple(input.shape[max(input.ndim - len(shape), 0) :]) != shape:
+        comma = ", " if fn == "layer_norm" else ""
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*{comma}{', '.join(map(str, shape))}], but got input of size{list(input.shape)}"
+        )
+    return shape
+
+
+def layer_norm(
+    input: Value, normalized_shape: Any, weight: Value = None, bias: Value = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Value:  # fmt: skip
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`.
+
+    Source: torch.layer_norm.
+    """
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+class LayerNormNode(Node):
+    """The node of the hot path: one real floating type, everything as it should be."""
+
+    __slots__ = ("args", "stats", "versions", "w", "x")
+    op = _layer
+
+    def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        versions = self.versions
+        if versions is None:
+            raise freed(self)
+        x, w = self.x, self.w
+        for v, version in ((x, versions[0]), (w, versions[1])):
+            if v is not None and v._v[0] != version:
+                raise modified(self, v, v._v, version)
+        if raw:
+            x, w = x._a, None if w is None else w._a
+        return _layer_rule(g, x, w, *self.stats, *self.args, [e is not None for e in edges])
+
+    def release(self) -> None:
+        self.x = self.w = self.stats = self.versions = None
+
+    def saved_arrays(self) -> Any:
+        if self.x is not None:
+            yield from (self.x._a, *self.stats)
+            if self.w is not None:
+                yield self.w._a
+
+
+_LayerNormNode: Any = type("NativeLayerNormBackward0", (LayerNormNode,), {"__slots__": ()})
+
+
+def _layer_norm_hot(input: Value, shape: Any, weight: Value, bias: Value, eps: float) -> Value:
+    """The result where all is as it mostly is; None where it is not."""
+    try:
+        x = input._a
+        w, b = None if weight is None else weight._a, None if bias is None else bias._a
+    except AttributeError:
+        return None
+    dt = x.dtype
+    n = len(shape)
+    if (dt is not F32 and dt is not F64) or state.record is not True or not n or x.shape[-n:] != shape:
+        return None
+    if (w is not None and (w.dtype is not dt or w.shape != shape)) or (
+        b is not None and (b.dtype is not dt or b.shape != shape)
+    ):
+        return None
+    out, m, rstd = rows.layer_norm(x, n, w, b, eps)
+    ex, ew, eb = (None if v is None else v._node if v._view is None else live_node(v) for v in (input, weight, bias))
+    t = new(Tensor)
+    t._a = out
+    t._v = [0]
+    t._node = t._view = t._grad = t._extra = None
+    if ex is None and ew is None and eb is None:
+        return t
+    t._node = node = new(_LayerNormNode)
+    node.seq = next_seq()
+    node._hooks = None
+    node.edges = (input if ex is True else ex, weight if ew is True else ew, bias if eb is True else eb)
+    node.x, node.w = check_savable(input), weight if weight is None else check_savable(weight)
+    node.versions = (input._v[0], None if weight is None else weight._v[0])
+    node.stats, node.args = (m, rstd), (shape, eps)
+    return t
+
+
+def f_layer_norm(
+    input: Value, normalized_shape: Any, weight: Value = None, bias: Value = None, eps: float = 1e-5
+) -> Value:
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`.
+
+    Source: torch.nn.functional.layer_norm.
+    """
+    if normalized_shape.__class__ is tuple or isinstance(normalized_shape, (tuple, list)):
+        got = _layer_norm_hot(input, tuple(normalized_shape), weight, bias, eps)
+        if got is not None:
+            return got
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def rms_norm(input: Value, normalized_shape: Any, weight: Value = None, eps: float | None = None) -> Value:
+    """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, of `normalized_shape`.
+
+    **Arguments** eps: the dtype's machine epsilon if not given. Source: torch.rms_norm.
+    """
+    shape = _normalized("rms_norm", input, normalized_shape, weight, None)
+    refusal("bi", "rms_norm")("", input.dtype)
+    if eps is None:
+        eps = dtypes.finfo(input.dtype.to_real() if input.dtype.is_complex else input.dtype).eps
+    wide = input.float() if input.dtype.itemsize == 2 else input
+    axes = tuple(range(input.ndim - len(shape), input.ndim))
+    r = wide * rsqrt(add_number(mean(pow(wide, 2), axes, True), eps))
+    if weight is not None:
+        r = r * weight
+    return r.to(input.dtype) if input.dtype.itemsize == 2 else r
 
 
 def _along(kernel: Callable[..., Any], name: str) -> Callable[..., Any]:

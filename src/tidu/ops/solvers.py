@@ -41,7 +41,7 @@ from ._linalg import (
     times_columns,
     trailing,
 )
-from ._reduce import where
+from .reduction import where
 
 __all__ = ["det", "inverse", "logdet", "slogdet"]
 METHODS = "det inverse logdet slogdet"

@@ -16,9 +16,8 @@ from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._hot import hot
 from ._linalg import check_norm_dtype
-from ._reduce import Ints, check_dims, expand_back, into, is_low, packed, restore, where
 from .extremes import into_pair, picked
-from .reduction import sum
+from .reduction import Ints, check_dims, expand_back, into, is_low, packed, restore, sum, where
 from .scan import cumsum
 
 __all__ = [
@@ -330,7 +329,7 @@ def norm(
 ) -> Any:  # fmt: skip
     """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values. Source: torch.norm."""
     if isinstance(p, str) and p != "fro":
-        from .matrix_norms import matrix_norm
+        from .pseudoinverse import matrix_norm
 
         return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     if p is None or p == "fro":
@@ -531,9 +530,9 @@ def corrcoef(input: Any) -> Any:
     s = c.diagonal().real.sqrt() if c.dtype.is_complex else c.diagonal().sqrt()
     c = c / s.unsqueeze(1) / s
     if c.dtype.is_complex:
-        from . import complexes
+        from .comparison import complex
 
-        return complexes.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+        return complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
     return c.clamp(-1, 1)
 
 

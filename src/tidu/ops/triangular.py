@@ -31,8 +31,8 @@ from ._linalg import (
     raise_for,
     trailing,
 )
-from ._reduce import into as plain_into
 from .rearrange import tril, triu
+from .reduction import into as plain_into
 
 __all__ = ["cholesky", "cholesky_inverse", "cholesky_solve", "triangular_solve"]
 METHODS = "cholesky cholesky_inverse cholesky_solve triangular_solve"

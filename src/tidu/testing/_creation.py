@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.tensor import Tensor
-from ..ops.complexes import view_as_real
+from ..ops.comparison import view_as_real
 from ..ops.factories import empty
 from ..ops.random import randint
 
