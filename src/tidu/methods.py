@@ -12,7 +12,7 @@ from .core.batch import Batched
 from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
 from .core.inplace import inplace
-from .core.levels import alive, by_hand, depth, rank
+from .core.levels import alive, by_hand, depth, rank, transforming
 from .core.subclass import FACES, PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .ops._arguments import guarded
@@ -27,6 +27,13 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if requires_grad.__class__ is not bool:
         kind = type(requires_grad).__name__
         raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
+    if transforming():
+        raise RuntimeError(
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) "
+            "inside of a function being transformed by a functorch transform. This is unsupported, please attempt to "
+            "use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside "
+            "of a function being transformed instead."
+        )
     set_requires_grad(self, requires_grad, method=True)
     return self
 

@@ -537,3 +537,43 @@ def functions_of_what_has_no_derivative(torch: Any) -> None:
     attempt(func.jvp, lambda v: v, (), ())
     attempt(func.jvp, lambda v: (), (x,), (x,))
     attempt(func.jvp, lambda v: v.long(), (x,), (x,))
+
+
+def batches_of_no_samples(torch: Any) -> None:
+    none, vmap = torch.ones(0, 3), torch.func.vmap
+    print(vmap(torch.sum)(none), vmap(lambda x: (x, x.sum()))(none), vmap(torch.sin, 1, 1)(torch.ones(3, 0)))
+    print(vmap(torch.mm)(torch.ones(0, 2, 3), torch.ones(0, 3, 4)).shape, vmap(torch.linalg.inv)(torch.ones(0, 2, 2)))
+    print(vmap(lambda x: x.sort()[1])(none), vmap(lambda x: torch.nn.functional.layer_norm(x, (3,)))(none))
+    print(vmap(lambda x: torch.nn.functional.conv1d(x[None], torch.ones(2, 3, 2)))(torch.ones(0, 3, 5)))
+    print(vmap(vmap(torch.sin))(torch.ones(2, 0, 3)), vmap(torch.func.grad(lambda x: x.sum()))(none))
+    print(vmap(torch.func.jacrev(torch.sin))(none), torch.func.jacfwd(torch.sin)(torch.ones(0)))
+    print(torch.func.hessian(lambda x: x.sum())(torch.ones(0)))
+
+
+def what_wants_a_gradient_within_transforms(torch: Any) -> None:
+    x, func = torch.ones(2, 3), torch.func
+    attempt(func.vmap(lambda x: x.requires_grad_()), x)
+    attempt(func.jvp, lambda x: x.requires_grad_(), (x,), (x,))
+    attempt(func.grad(lambda x: torch.ones(2).requires_grad_(False).sum()), x)
+    attempt(func.vjp, lambda x: x.detach().requires_grad_(), x)
+    attempt(func.grad(lambda x: torch.ones(2, requires_grad=True).sum()), x)
+    leaf = torch.ones(2, requires_grad=True)
+    made = leaf * 2
+    made.register_hook(lambda g: print(torch.ones(1).requires_grad_()))
+    print(torch.autograd.grad(made, leaf, torch.eye(2), is_grads_batched=True))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        print(dual.requires_grad_().requires_grad)
+
+
+def gradients_of_complex_results(torch: Any) -> None:
+    attempt(torch.func.grad(lambda x: x.to(torch.cfloat).sum()), torch.ones(2))
+    attempt(torch.func.grad_and_value(lambda x: (x * 1j).sum()), torch.ones(2))
+    attempt(torch.func.grad(lambda x: torch.tensor(1j)), torch.ones(2))
+    attempt(torch.func.grad(lambda z: z.abs().sum()), torch.ones(2, dtype=torch.cfloat))
+
+
+def sizes_are_trees(torch: Any) -> None:
+    tree = torch.utils._pytree
+    print(tree.tree_flatten(torch.ones(2, 3).shape)[0], tree.tree_map(lambda x: x + 1, {"a": [1], "b": torch.Size([3])}))
+    attempt(torch.func.vmap(lambda x: x.shape), torch.ones(2, 3))

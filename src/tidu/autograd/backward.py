@@ -368,7 +368,7 @@ def _batched(
                 "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
             )
     n = roots[0][1].shape[0]
-    level = levels.enter()
+    level = levels.enter(True)
     try:
         run = engine.Run(True, create_graph, edges, False, raw=False)
         run.run([(e, wrap(g, level)) for e, g in roots])

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.dispatch import Special
 from ..core.modes import enable_grad, state
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, set_requires_grad
 from .backward import grad as _grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -44,12 +44,10 @@ def _prepare(inputs: Sequence[Tensor], create_graph: bool, need_graph: bool) -> 
         return tuple(fresh(spread(x, batches)) for x in inputs)
     made = []
     for x in inputs:
-        if create_graph:
-            made.append(x.view_as(x))
-        else:
-            made.append(x.detach().requires_grad_(need_graph))
-        if create_graph and need_graph and not made[-1].requires_grad:
-            made[-1] = x.detach().requires_grad_(need_graph)
+        own = not create_graph or (need_graph and not x.requires_grad)
+        made.append(x.detach() if own else x.view_as(x))
+        if own and need_graph:
+            set_requires_grad(made[-1], True, method=True)
     return tuple(made)
 
 

@@ -193,7 +193,7 @@ def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray
             for unit in (1, 1j) if x.dtype.is_complex else (1,):
                 t = np.zeros(x._a.shape, x._a.dtype)
                 t[index] = unit
-                level = levels.enter()
+                level = levels.enter(True)
                 try:
                     count = iter(range(len(leaves)))
                     args = tree_map(
@@ -452,7 +452,7 @@ def _along_direction(func: Any, inputs: Any, a: Any, v: Any, eps: float) -> list
 
 def _pushed(func: Any, inputs: Any, x: Any, v: Any) -> list[Any]:
     """The tangents of the outputs for a tangent of one input."""
-    level = levels.enter()
+    level = levels.enter(True)
     try:
         args = tree_map(lambda t: forward.make_dual(t, v, level) if t is x else t, inputs)
         return [

@@ -284,26 +284,26 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
     """The op on every slice, and the results stacked."""
     stack = REGISTRY["stack"].call
     rows = []
-    for i in range(n):
+
+    def sample(v: Any, i: int) -> Any:
+        if not is_batched(v, level):
+            return v
+        return v.value.select(0, i) if n else v.value.new_zeros(v.shape)
+
+    for i in range(n or 1):  # of no samples, one of zeros says what shape the results have
         full = list(args)
         for p in op.positions:
-            v = full[p]
-            if p in op.lists:
-                full[p] = [u.value.select(0, i) if is_batched(u, level) else u for u in v]
-            elif is_batched(v, level):
-                full[p] = v.value.select(0, i)
+            full[p] = [sample(u, i) for u in full[p]] if p in op.lists else sample(full[p], i)
         rows.append(op.call(*full))
-    if not rows:
-        raise RuntimeError("vmap over an empty dimension: there is no slice to learn the shape of the result from")
     if len({_shapes(r) for r in rows}) > 1:
         raise CannotBatch(op.name)
     if isinstance(rows[0], tuple):
         made = tuple(
-            wrap(stack([r[k] for r in rows], 0), level) if isinstance(rows[0][k], Tensor) else rows[0][k]
+            wrap(stack([r[k] for r in rows], 0)[:n], level) if isinstance(rows[0][k], Tensor) else rows[0][k]
             for k in range(len(rows[0]))
         )
         return made if op.result is None else op.result(*made)
-    return wrap(stack(rows, 0), level) if isinstance(rows[0], Tensor) else rows[0]
+    return wrap(stack(rows, 0)[:n], level) if isinstance(rows[0], Tensor) else rows[0]
 
 
 def _shapes(row: Any) -> Any:

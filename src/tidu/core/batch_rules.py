@@ -25,7 +25,7 @@ def _fold(v: Any, level: int, n: int) -> Any:
 
 def _unfold(v: Any, n: int) -> Any:
     first, *rest = sizes(v)
-    return v.reshape((n, first // n, *rest))
+    return v.reshape((n, first // max(n, 1), *rest))
 
 
 @rule(

@@ -12,15 +12,18 @@ _next = itertools.count(1).__next__
 class _Levels(threading.local):
     def __init__(self) -> None:
         self.active: list[int] = []
+        self.quiet: set[int] = set()  # those that are no function's transform
         self.by_hand: int | None = None  # the level of forward mode that a program entered itself
 
 
 _levels = _Levels()
 
 
-def enter() -> int:
+def enter(quiet: bool = False) -> int:
     """Begin a transform; the level its values carry."""
     level = _next()
+    if quiet:
+        _levels.quiet.add(level)
     _levels.active.append(level)
     return level
 
@@ -29,7 +32,7 @@ def leave(level: int) -> None:
     """End the transform of this level, and any left open within it."""
     active = _levels.active
     while active and active[-1] >= level:
-        active.pop()
+        _levels.quiet.discard(active.pop())
 
 
 def alive(level: int) -> bool:
@@ -39,7 +42,7 @@ def alive(level: int) -> bool:
 
 def enter_by_hand() -> int:
     """Begin forward mode as a program does itself."""
-    level = _levels.by_hand = enter()
+    level = _levels.by_hand = enter(True)
     return level
 
 
@@ -56,3 +59,8 @@ def rank(level: int) -> int:
 def depth() -> int:
     """How many transforms are at work."""
     return len(_levels.active)
+
+
+def transforming() -> bool:
+    """Whether the function of a transform is running."""
+    return len(_levels.active) > len(_levels.quiet)

@@ -19,7 +19,7 @@ from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, OUTPUT, Node, edge_of
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, set_requires_grad
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -59,7 +59,8 @@ def fresh(x: Any, stage: Stage | None = None) -> Any:
         if stage is not None and isinstance(same._node, Node):
             same._node.stage_ = stage  # type: ignore[attr-defined]
         return same
-    leaf = x.detach().requires_grad_()
+    leaf = x.detach()
+    set_requires_grad(leaf, True, method=True)
     leaf.stage_ = stage
     return leaf
 
@@ -327,6 +328,8 @@ def grad_and_value(
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                     f"{out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
+            if out.dtype.is_complex and out.requires_grad:
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype!r}")
             around = outer and surrounded([out], ins)
             got = pull_back([out], ins, [_ones(out)], around)
         made = [_zeros(i) if g is None else g for g, i in zip(got, ins, strict=True)]

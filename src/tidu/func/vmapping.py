@@ -120,8 +120,6 @@ def _run(
     func: Any, out_dims: Any, randomness: str, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any],
     kw_leaves: list[Any], kw_dims: list[Any], n: int,
 ) -> Any:  # fmt: skip
-    if n == 0:
-        raise RuntimeError(f"vmap({_name(func)}): cannot map over a dimension of size 0")
     level = levels.enter()
     maps.stack.append((level, n, randomness))
     versions = [x._v[0] for x in flat if x.__class__ is Tensor]
@@ -205,6 +203,8 @@ def _one_by_one(
     from ..ops._names import callers_level
     from ..ops.joining import stack
 
+    if n == 0:
+        raise RuntimeError(f"vmap({_name(func)}): {why}, and there is none")
     if not maps.told:
         warnings.warn(
             f"vmap({_name(func)}): {why}, so the samples are run one by one", UserWarning, stacklevel=callers_level()

@@ -116,7 +116,11 @@ def _fresh(x: Any, wanted: bool) -> Any:
         x = tensor_of(x)
     if not wanted:
         return x
-    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+    if x.requires_grad:
+        return x.view_as(x)
+    x = x.detach()
+    x.requires_grad = True
+    return x
 
 
 def composed(name: str, fn: Callable[..., Any], tensors: Sequence[str], **options: Any) -> Op:

@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple  # noqa: F40
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..shapes import Size
+
 __all__ = [
     "LeafSpec", "PyTree", "PyTreeSpec", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
     "tree_any_only", "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only",
@@ -161,7 +163,7 @@ def _up_to(spec: TreeSpec, tree: Any, found: list[Any]) -> None:
 
 def _children(x: Any) -> tuple[Any, list[Any], Any] | None:
     kind = type(x)
-    if kind is tuple:
+    if kind is tuple or kind is Size:
         return tuple, list(x), None
     cls = _named(x) if isinstance(x, tuple) else None
     if cls is not None:
