@@ -350,7 +350,7 @@ def _gathers() -> None:
             def ours(n: int = n, count: int = count, width: int = width, both: bool = both) -> Any:
                 import numpy as np
 
-                from tidu.arrays.gather import add_rows, take_rows
+                from tidu.arrays.select import add_rows, take_rows
 
                 table, g, i = (data(n, width), data(count, width), np.random.default_rng(0).integers(0, n, count))
                 if both:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import elementwise, lines, matmul, native, pool, rows
+from tidu.arrays import batch_norm, elementwise, matmul, native, pool, rows
 from tidu.arrays.threads import BIG
 
 needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
@@ -58,21 +58,21 @@ def test_elements_of_every_length(n: int) -> None:
 @pytest.mark.parametrize(("count", "n"), [(1, 4099), (300, 17), (128, 64), (64, 5000)])
 def test_passes_over_lines(monkeypatch: pytest.MonkeyPatch, by_numpy: bool, count: int, n: int) -> None:
     if by_numpy:
-        monkeypatch.setattr(lines, "kernel", lambda name: None)
+        monkeypatch.setattr(batch_norm, "kernel", lambda name: None)
     x, g = normal(count, n) + 3, normal(count, n, seed=1)
     x64, g64 = x.astype(np.float64), g.astype(np.float64)
     near = {"rtol": 1e-4, "atol": 1e-3}
-    mean, squares = lines.moments(x)
+    mean, squares = batch_norm.moments(x)
     np.testing.assert_allclose(mean, x64.mean(1), rtol=1e-5)
     np.testing.assert_allclose(squares, x64.var(1) * n, rtol=1e-4)
-    sums, products = lines.dots(g, x, mean)
+    sums, products = batch_norm.dots(g, x, mean)
     np.testing.assert_allclose(sums, g64.sum(1), **near)
     np.testing.assert_allclose(products, (g64 * (x64 - mean[:, None])).sum(1), **near)
     a, b, c = (normal(count, seed=k) for k in (2, 3, 4))
     want = x64 * a[:, None] + b[:, None]
-    np.testing.assert_allclose(lines.affine(x, a, b), want, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(batch_norm.line_affine(x, a, b), want, rtol=1e-5, atol=1e-5)
     want = g64 * a[:, None] - (x64 - mean[:, None]) * b[:, None] - c[:, None]
-    np.testing.assert_allclose(lines.pulled(g, x, mean, b, a, c), want, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(batch_norm.pulled(g, x, mean, b, a, c), want, rtol=1e-5, atol=1e-5)
 
 
 @needs_llvmlite

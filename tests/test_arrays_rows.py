@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import gather, matmul, reduce, rows, scan
+from tidu.arrays import matmul, reduce, rows, select
 from tidu.arrays.pool import get_num_threads, set_num_threads
 
 FLOATS = [np.float32, np.float64]
@@ -317,26 +317,26 @@ def test_long_sums_are_as_accurate_as_pairwise_summation() -> None:
 def test_take_rows_and_add_rows(dtype, n, index_shape, rest) -> None:
     index = rng().integers(-n, n, index_shape)
     table = normal(n, *rest, scale=5).astype(dtype)
-    np.testing.assert_array_equal(gather.take_rows(table, index), table[index])
-    np.testing.assert_array_equal(gather.take_rows(np.asfortranarray(table), index.astype(np.int32)), table[index])
+    np.testing.assert_array_equal(select.take_rows(table, index), table[index])
+    np.testing.assert_array_equal(select.take_rows(np.asfortranarray(table), index.astype(np.int32)), table[index])
     g = normal(*index_shape, *rest, seed=1, scale=5).astype(dtype)
     wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64
     want = np.zeros((n, *rest), wide)
     np.add.at(want, index, g.astype(wide))
-    got = gather.add_rows(n, index, g)
+    got = select.add_rows(n, index, g)
     assert got.dtype == np.dtype(dtype) and got.shape == want.shape
     scale = max(1.0, float(abs(want).max()))
     tolerance = {2: 1e-2, 4: 1e-5, 8: 1e-5 if dtype is np.complex64 else 1e-12}[np.dtype(dtype).itemsize]
     np.testing.assert_allclose(got.astype(wide), want, rtol=tolerance, atol=tolerance * scale)
-    np.testing.assert_array_equal(gather.add_rows(n, index, g), got)
+    np.testing.assert_array_equal(select.add_rows(n, index, g), got)
 
 
 def test_rows_are_added_in_order_with_and_without_scipy(monkeypatch) -> None:
     index, g = rng().integers(0, 10, 5000), normal(5000, 7)
-    with_scipy = gather.add_rows(10, index, g)
-    monkeypatch.setattr(gather, "_looked", True)
-    monkeypatch.setattr(gather, "_kernels", None)
-    np.testing.assert_array_equal(gather.add_rows(10, index, g), with_scipy)
+    with_scipy = select.add_rows(10, index, g)
+    monkeypatch.setattr(select, "_looked", True)
+    monkeypatch.setattr(select, "_kernels", None)
+    np.testing.assert_array_equal(select.add_rows(10, index, g), with_scipy)
 
 
 def test_an_index_out_of_bounds_is_an_index_error() -> None:
@@ -345,9 +345,9 @@ def test_an_index_out_of_bounds_is_an_index_error() -> None:
         for bad in (5, -6):
             index[1] = bad
             with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension 0 with size 5"):
-                gather.add_rows(5, index, np.ones((size, 20), np.float32))
+                select.add_rows(5, index, np.ones((size, 20), np.float32))
             with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
-                gather.take_rows(np.ones((5, 20), np.float32), index)
+                select.take_rows(np.ones((5, 20), np.float32), index)
 
 
 # --- running sums -------------------------------------------------------------------------------
@@ -362,10 +362,10 @@ def test_cumsum(kind, shape, axis) -> None:
     a = np.random.default_rng(0).standard_normal(shape).astype(kind)
     wide = a.astype("D" if kind == "D" else "d")
     tol = 1e-3 if kind == "f" else 1e-11
-    np.testing.assert_allclose(scan.cumsum(a, axis), np.cumsum(wide, axis), atol=tol)
+    np.testing.assert_allclose(reduce.cumsum(a, axis), np.cumsum(wide, axis), atol=tol)
     back = np.flip(np.cumsum(np.flip(wide, axis), axis), axis)
-    np.testing.assert_allclose(scan.cumsum(a, axis, reverse=True), back, atol=tol)
-    np.testing.assert_allclose(scan.cumsum(np.asfortranarray(a), axis), np.cumsum(wide, axis), atol=tol)
+    np.testing.assert_allclose(reduce.cumsum(a, axis, reverse=True), back, atol=tol)
+    np.testing.assert_allclose(reduce.cumsum(np.asfortranarray(a), axis), np.cumsum(wide, axis), atol=tol)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -374,23 +374,23 @@ def test_cumsum_keeps_infinities_where_they_are(reverse) -> None:
     a[3, 37], a[5, 90], a[5, 91], a[7, 150], a[9, 10] = np.inf, np.inf, -np.inf, np.nan, 3e38
     a[9, 11], a[9, 12] = 3e38, -3e38
     want = np.cumsum(a[:, ::-1], 1)[:, ::-1] if reverse else np.cumsum(a, 1)
-    got = scan.cumsum(a, 1, reverse)
+    got = reduce.cumsum(a, 1, reverse)
     np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
     np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
 
 
 def test_cumsum_of_whole_numbers_is_exact() -> None:
     a = np.random.default_rng(0).integers(-50, 50, (300, 777)).astype(np.float32)
-    np.testing.assert_array_equal(scan.cumsum(a, 1), np.cumsum(a.astype(int), 1))
+    np.testing.assert_array_equal(reduce.cumsum(a, 1), np.cumsum(a.astype(int), 1))
 
 
 def test_cumsum_has_the_same_bits_with_one_thread() -> None:
     a = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
-    with_threads = scan.cumsum(a, 1)
+    with_threads = reduce.cumsum(a, 1)
     before = get_num_threads()
     try:
         set_num_threads(1)
-        np.testing.assert_array_equal(scan.cumsum(a, 1), with_threads)
+        np.testing.assert_array_equal(reduce.cumsum(a, 1), with_threads)
     finally:
         set_num_threads(before)
 
@@ -413,9 +413,9 @@ def test_take_and_add_along(shape, index_shape) -> None:
         rank = len(shape)
         grids = [np.arange(n).reshape((-1,) + (1,) * (rank - 1 - d)) for d, n in enumerate(index_shape)]
         key = tuple(index if d == dim else grid for d, grid in enumerate(grids))
-        np.testing.assert_array_equal(gather.take_along(a, dim, index), a[key])
+        np.testing.assert_array_equal(select.take_along(a, dim, index), a[key])
         got, want = a.copy(), a.copy()
-        gather.add_along(got, dim, index, values)
+        select.add_along(got, dim, index, values)
         np.add.at(want, key, values)
         np.testing.assert_array_equal(got, want)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tidu.arrays import convolution, direct
+from tidu.arrays import columns, convolution
 from tidu.arrays.native import kernel
 from tidu.arrays.threads import get_num_threads, set_num_threads
 
@@ -27,7 +27,7 @@ CASES = [
 
 def by_columns(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], *args: Any) -> Any:
     with monkeypatch.context() as patch:
-        patch.setattr(direct, "_LEAST", 1 << 60)
+        patch.setattr(columns, "_LEAST", 1 << 60)
         return run(*args)
 
 
@@ -39,12 +39,12 @@ def close(got: np.ndarray, wanted: np.ndarray) -> None:
 def test_a_convolution_and_its_adjoints(
     monkeypatch: pytest.MonkeyPatch, n: int, c: int, o: int, size: Any, places: Any, stride: Any, pads: Any
 ) -> None:
-    monkeypatch.setattr(direct, "_LEAST", 1)
+    monkeypatch.setattr(columns, "_LEAST", 1)
     draw = np.random.default_rng(0)
     x, w, bias = (draw.standard_normal(shape).astype(np.float32) for shape in ((n, c, *size), (o, c, *places), o))
     ends = (stride, pads, (1, 1), 1)
     y = convolution.correlate(x, w, bias, *ends)
-    assert direct.fits(x, o, places, y.shape[2:], (1, 1), 1)
+    assert columns.fits(x, o, places, y.shape[2:], (1, 1), 1)
     close(y, by_columns(monkeypatch, convolution.correlate, x, w, bias, *ends))
     g = draw.standard_normal(y.shape).astype(np.float32)
     args = (g, x, places, *ends)

@@ -28,9 +28,14 @@ elementwise.py    functions of one array and their derivatives: few passes, bloc
     *_backward(g, a_or_out, ...) -> cotangent of the input: of the result for sigmoid, tanh, expm1, else of the input
     run(kernel, scratch, *ins)                   the machinery, for kernels of your own
 
-select.py     choosing by a mask, without branches
+select.py     choosing by a mask, without branches; rows by index
     where(mask, x, y)  keep_where(mask, a) (0 elsewhere)  relu(a)  relu_backward(g, out)
     extremum(np.maximum or np.minimum, a, number)            for clamp
+    take_rows(a, index) -> a[index]             index: integer array of any shape, along axis 0
+    add_rows(n, index, g) -> array (n, ...)     its adjoint: zeros, then out[index[i]] += g[i]
+    take_along(a, dim, index) -> array          torch.gather
+    add_along(a, dim, index, values)            its adjoint, into `a`
+    add_at(flat, places, values)                flat[places[i]] += values[i]
 
 rows.py       softmax and normalisation along an axis
     softmax(a, axis)  log_softmax(a, axis)  logsumexp(a, axis, keepdims=False)  (axis: one int)
@@ -54,16 +59,7 @@ matmul.py     products
 reduce.py     sums
     sum_all(a) -> 0-d array                     sum_axes(a, axes, keepdims=False)
     mean_all(a) -> 0-d array                    mean_axes(a, axes, keepdims=False)
-
-scan.py       running sums
     cumsum(a, axis, reverse=False) -> array     of floating or complex numbers; reverse: from the end
-
-gather.py     rows by index
-    take_rows(a, index) -> a[index]             index: integer array of any shape, along axis 0
-    add_rows(n, index, g) -> array (n, ...)     its adjoint: zeros, then out[index[i]] += g[i]
-    take_along(a, dim, index) -> array          torch.gather
-    add_along(a, dim, index, values)            its adjoint, into `a`
-    add_at(flat, places, values)                flat[places[i]] += values[i]
 """
 
 from tidu.arrays.numpy_ import keep_memory

@@ -1,6 +1,8 @@
 """Batch norm: each channel (axis 1) of (n, c, ...) by its mean and deviation over everything else; and group norm.
 
-The array is taken as lines, (n * c, s), a channel of a sample each: see lines.py. Short lines are no lines worth having;
+The array is taken as lines, (n * c, s), a channel of a sample each. Large float32 matrices take one native loop a pass
+where there is llvmlite; else a block of lines that fits in the L2 cache goes through all the steps before the next one
+comes. Blocks are shared out between the threads, and depend on the shape alone. Short lines are no lines worth having:
 their array is taken as (n, c * s), with the numbers of the channels along it, a few samples at a time.
 """
 
@@ -12,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays import lines
-from tidu.arrays.threads import BIG, BLOCK, parallel, quiet
+from .native import address, kernel, over_pieces
+from .rows import row_dot
+from .threads import BIG, BLOCK, parallel, quiet
 
-__all__ = ["affine", "backward", "forward", "grouped_backward", "grouped_forward"]
+__all__ = [
+    "affine", "backward", "dots", "forward", "grouped_backward", "grouped_forward", "moments", "pulled",
+]  # fmt: skip
 
 _FLOAT32 = np.dtype(np.float32)
 _SHORT = 16  # elements of a line
@@ -167,7 +172,7 @@ def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if s < _SHORT:
         mean, squares = _short_moments(x)
         return mean, squares / count
-    means, deviations = (v.reshape(n, c) for v in lines.moments(x.reshape(n * c, s)))
+    means, deviations = (v.reshape(n, c) for v in moments(x.reshape(n * c, s)))
     mean = means.mean(0)
     between = means - mean  # the lines' own means deviate too
     return mean, (deviations.sum(0) + (between * between).sum(0) * x.dtype.type(s)) / count
@@ -212,7 +217,7 @@ def affine(
     elif s < _SHORT:
         out = _short_affine(x, scale, shift)
     else:
-        out = lines.affine(x.reshape(n * c, s), np.tile(scale, n), np.tile(shift, n))
+        out = line_affine(x.reshape(n * c, s), np.tile(scale, n), np.tile(shift, n))
     return out.reshape(a.shape).astype(a.dtype, copy=False)
 
 
@@ -246,7 +251,7 @@ def backward(
         if s < _SHORT:
             gb, products = _short_dots(h, x, m)
         else:
-            sums = lines.dots(h.reshape(flat), x.reshape(flat), np.tile(m, n))
+            sums = dots(h.reshape(flat), x.reshape(flat), np.tile(m, n))
             gb, products = (v.reshape(n, c).sum(0) for v in sums)
         gz = products * r
     gx: Any = None
@@ -259,13 +264,13 @@ def backward(
             gx = _short_pulled(h, x, m, factor, scale, shift)
         else:
             tiles = [np.tile(v, n) for v in (m, factor, scale, shift)]
-            gx = lines.pulled(h.reshape(flat), x.reshape(flat), *tiles)
+            gx = pulled(h.reshape(flat), x.reshape(flat), *tiles)
     elif need[0]:
         nothing = np.zeros(c, work)
         if s < _SHORT:
             gx = _short_affine(h, scale, nothing)
         else:
-            gx = lines.affine(h.reshape(flat), np.tile(scale, n), np.tile(nothing, n))
+            gx = line_affine(h.reshape(flat), np.tile(scale, n), np.tile(nothing, n))
     return _given(a, (gx, gz, gb), need)
 
 
@@ -300,12 +305,12 @@ def grouped_forward(
     if not x.size:
         mean, rstd = np.full((rows, 1), 0 if n else np.nan, work), np.full((rows, 1), np.nan, work)
         return np.empty((rows, c, n // c if c else 0), work), mean, rstd
-    m, squares = lines.moments(x)
+    m, squares = moments(x)
     mean = m[:, None]
     with quiet():
         rstd = 1 / np.sqrt(squares[:, None] / work.type(n) + work.type(eps))
         if weight is None and bias is None:
-            return lines.affine(x, rstd[:, 0], -m * rstd[:, 0]).reshape(rows, c, n // c), mean, rstd
+            return line_affine(x, rstd[:, 0], -m * rstd[:, 0]).reshape(rows, c, n // c), mean, rstd
         w, b = _grouped(weight, c, rows, work), _grouped(bias, c, rows, work)
         scale = np.broadcast_to(rstd, (rows, c)) if w is None else w * rstd
         shift = -mean * scale if b is None else b - mean * scale
@@ -314,7 +319,7 @@ def grouped_forward(
         out = np.multiply(x, np.repeat(scale, s, 1))
         np.add(out, np.repeat(shift, s, 1), out)
     else:
-        out = lines.affine(x.reshape(rows * c, s), np.ascontiguousarray(scale).reshape(-1), shift.reshape(-1))
+        out = line_affine(x.reshape(rows * c, s), np.ascontiguousarray(scale).reshape(-1), shift.reshape(-1))
     return out.reshape(rows, c, s), mean, rstd
 
 
@@ -341,13 +346,110 @@ def grouped_backward(
         nothing = np.zeros(groups * c, work)
         return gx, nothing if need[1] else None, nothing if need[2] else None
     m = np.repeat(mean.reshape(-1), c)
-    sums, dots = (v.reshape(rows, c) for v in lines.dots(g.reshape(flat), x.reshape(flat), m))
+    sums, products = (v.reshape(rows, c) for v in dots(g.reshape(flat), x.reshape(flat), m))
     if need[0]:
         # r * (h - mean(h) - z * mean(h * z)) with h = g * weight, z = (x - mean) * r
         weights = np.ones((rows, c), work) if weight is None else _grouped(weight, c, rows, work)
         h = (sums * weights).sum(1, keepdims=True) / work.type(n)
-        factor = (dots * weights).sum(1, keepdims=True) * rstd * rstd * rstd / work.type(n)
+        factor = (products * weights).sum(1, keepdims=True) * rstd * rstd * rstd / work.type(n)
         numbers = (np.repeat(factor, c), (weights * rstd).reshape(-1), np.repeat(h * rstd, c))
-        gx = lines.pulled(g.reshape(flat), x.reshape(flat), m, *numbers).reshape(rows, c, s)
-    gw = (dots * rstd).reshape(-1, groups * c).sum(0) if need[1] else None
+        gx = pulled(g.reshape(flat), x.reshape(flat), m, *numbers).reshape(rows, c, s)
+    gw = (products * rstd).reshape(-1, groups * c).sum(0) if need[1] else None
     return gx, gw, sums.reshape(-1, groups * c).sum(0) if need[2] else None
+
+
+_NATIVE = 1 << 12  # elements from which a native loop pays
+
+
+def _natively(name: str, matrices: list[np.ndarray], numbers: list[np.ndarray]) -> bool:
+    """Run a kernel (*first matrices, *numbers, ..) in the order of its arguments; False if there is none."""
+    x = matrices[0]
+    if x.dtype.char != "f" or x.size < _NATIVE:
+        return False
+    function = kernel(name)
+    if function is None:
+        return False
+    rows, n = x.shape
+    wide = [address(a) for a in matrices]
+    narrow = [address(a) for a in numbers]
+
+    def arguments(first: int, count: int, _: int) -> list[int]:
+        return [*[p + 4 * first * n for p in wide], *[p + 4 * first for p in narrow], count, n]
+
+    over_pieces(function, rows, n, arguments, BIG)
+    return True
+
+
+def _over_blocks(x: np.ndarray, piece: Callable[[slice], None]) -> None:
+    n = len(x)
+    if x.size <= _NATIVE:
+        with quiet():
+            piece(slice(0, n))
+        return
+    step = max(1, min(-(-n // 4), BLOCK // max(1, x.shape[1] * x.itemsize)))
+    if x.size <= BIG:
+        with quiet():
+            for i in range(0, n, step):
+                piece(slice(i, i + step))
+    else:
+        parallel(lambda i: piece(slice(i * step, (i + 1) * step)), -(-n // step))
+
+
+def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each line's mean, and the sum of the squares of the deviations from it."""
+    mean, squares = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
+    if not _natively("line_moments", [x], [mean, squares]):
+        count = x.dtype.type(x.shape[1])
+
+        def piece(cut: slice) -> None:
+            m = row_dot(x[cut], None) / count
+            d = x[cut] - m
+            mean[cut], squares[cut] = m[:, 0], row_dot(d, d)[:, 0]
+
+        _over_blocks(x, piece)
+    return mean, squares
+
+
+def line_affine(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """x * scale + shift with a number of each for every line."""
+    out = np.empty(x.shape, x.dtype)
+    if not _natively("line_affine", [x, out], [scale, shift]):
+
+        def piece(cut: slice) -> None:
+            y = out[cut]
+            np.multiply(x[cut], scale[cut, None], y)
+            np.add(y, shift[cut, None], y)
+
+        _over_blocks(x, piece)
+    return out
+
+
+def dots(g: np.ndarray, x: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each line's sum of g, and of g * (x - mean)."""
+    sums, products = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
+    if not _natively("line_dots", [g, x], [mean, sums, products]):
+
+        def piece(cut: slice) -> None:
+            sums[cut] = row_dot(g[cut], None)[:, 0]
+            products[cut] = row_dot(g[cut], x[cut] - mean[cut, None])[:, 0]
+
+        _over_blocks(x, piece)
+    return sums, products
+
+
+def pulled(
+    g: np.ndarray, x: np.ndarray, mean: np.ndarray, factor: np.ndarray, scale: np.ndarray, shift: np.ndarray
+) -> np.ndarray:
+    """g * scale - (x - mean) * factor - shift with a number of each for every line."""
+    out = np.empty(x.shape, x.dtype)
+    if not _natively("line_pulled", [g, x, out], [mean, factor, scale, shift]):
+
+        def piece(cut: slice) -> None:
+            d: Any = x[cut] - mean[cut, None]
+            np.multiply(d, factor[cut, None], d)
+            y = np.multiply(g[cut], scale[cut, None], out[cut])
+            np.subtract(y, d, y)
+            np.subtract(y, shift[cut, None], y)
+
+        _over_blocks(x, piece)
+    return out

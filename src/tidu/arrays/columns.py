@@ -1,22 +1,28 @@
-"""The columns of a convolution: what its kernel sees at each place, laid out as matrices that fit in the L2 cache.
+"""The columns of a convolution, and plane convolutions without them: each channel by itself, or in native loops.
 
 Arrays are (n, channels, ...), kernels (out channels, channels / groups, ...); `pads` are pairs (before, after), and
 may be negative.
+
+The native loops fit where output channels come in sixteens, kernels are small and do not reach over gaps, and there is enough to
+do. Samples are shared out between the threads; sums are added in an order that depends on the shapes alone.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tidu.arrays.threads import BLOCK, get_num_threads, one_blas_thread, parallel
+from .native import address, compiled
+from .native_loops import WIDTH
+from .threads import BLOCK, get_num_threads, one_blas_thread, parallel
 
 __all__ = [
-    "Columns", "Ints", "Pads", "least_beside", "lie_beside", "output_size", "padded", "samples", "seen_at", "share",
-    "windows",
+    "Columns", "Ints", "Pads", "depthwise", "depthwise_weight", "direct", "direct_weight", "fits",
+    "least_beside", "lie_beside", "output_size", "padded", "samples", "seen_at", "share", "windows",
 ]  # fmt: skip
 
 Ints = tuple[int, ...]
@@ -216,3 +222,199 @@ def seen_at(x: np.ndarray, places: Ints, out: Ints, stride: Ints, dilation: Ints
 
 def samples(n: int, sample_bytes: int) -> int:
     return max(1, min(BLOCK // max(1, sample_bytes), -(-n // 4)))
+
+
+def _seen(x: np.ndarray, kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[np.ndarray]:
+    """What each place of the kernel sees of padded samples, by lines of neighbours."""
+    s = stride[-1]
+    if s == 1 or dilation[-1] > 1 or kernel[-1] == 1:
+        return [seen_at(x, places, out, stride, dilation) for places in np.ndindex(*kernel)]
+    phases = [np.ascontiguousarray(x[..., f::s]) for f in range(min(s, kernel[-1]))]
+    steps = (*stride[:-1], 1)
+    return [seen_at(phases[v % s], (*places, v // s), out, steps, dilation) for *places, v in np.ndindex(*kernel)]
+
+
+def _runs(size: Ints, out: Ints, kernel: Ints, dilation: Ints) -> tuple[list[int], int]:
+    """Steps of one: where each place of the kernel begins in a padded plane laid out flat, and the length of the run
+    that covers all outputs, with the elements between the lines that nobody wants."""
+    strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
+    starts = [
+        sum(j * d * s for j, d, s in zip(places, dilation, strides, strict=True)) for places in np.ndindex(*kernel)
+    ]
+    return starts, sum((q - 1) * s for q, s in zip(out, strides, strict=True)) + 1
+
+
+def depthwise(
+    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> np.ndarray:
+    """Each channel with a kernel of its own: a multiplication for each place of the kernel, no products of matrices."""
+    n, c = x.shape[:2]
+    kernel = w.shape[2:]
+    y = np.empty((n, c, *out), x.dtype)
+    ones = (1,) * len(out)
+    step = samples(n, math.prod(y.shape[1:]) * x.itemsize)
+    flat = all(s == 1 for s in stride)
+
+    def run(i: int) -> None:
+        part = y[i * step : (i + 1) * step]
+        seen = padded(x[i * step : (i + 1) * step], pads)
+        if flat:
+            seen = np.ascontiguousarray(seen)
+            size = seen.shape[2:]
+            starts, length = _runs(size, out, kernel, dilation)
+            seen = seen.reshape(len(part), c, math.prod(size))
+            total = np.empty((len(part), c, math.prod(size)), part.dtype)
+            views = [seen[:, :, s : s + length] for s in starts]
+            target, shape = total[:, :, :length], (c, 1)
+        else:
+            views = _seen(seen, kernel, out, stride, dilation)
+            target, shape = part, (c, *ones)
+        product = np.empty(target.shape, part.dtype)
+        for k, places in enumerate(np.ndindex(*kernel)):
+            factor = w[(slice(None), 0, *places)].reshape(shape)
+            np.multiply(views[k], factor, product if k else target)
+            if k:
+                np.add(target, product, target)
+        if flat:
+            part[...] = total.reshape(len(part), c, *size)[(slice(None), slice(None), *(slice(0, q) for q in out))]
+        if bias is not None:
+            np.add(part, bias.reshape(c, *ones), part)
+
+    share(run, -(-n // step), y.size * math.prod(kernel))
+    return y
+
+
+def depthwise_weight(
+    g: np.ndarray, x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> np.ndarray:
+    n, c = g.shape[:2]
+    out = g.shape[2:]
+    step = samples(n, math.prod(g.shape[1:]) * g.itemsize)
+    count = -(-n // step)
+    parts = np.zeros((count, c, math.prod(kernel)), g.dtype)
+    flat = all(s == 1 for s in stride)
+
+    def run(i: int) -> None:
+        part = g[i * step : (i + 1) * step]
+        m = len(part)
+        seen = padded(x[i * step : (i + 1) * step], pads)
+        if flat:
+            seen = np.ascontiguousarray(seen)
+            size = seen.shape[2:]
+            starts, length = _runs(size, out, kernel, dilation)
+            wide = np.zeros((m, c, *size), part.dtype)
+            wide[(slice(None), slice(None), *(slice(0, q) for q in out))] = part
+            rows = wide.reshape(m * c, -1)[:, :length]
+            seen = seen.reshape(m * c, -1)
+            for k, s in enumerate(starts):
+                parts[i, :, k] = np.vecdot(rows, seen[:, s : s + length]).reshape(m, c).sum(0)
+            return
+        product = np.empty(part.shape, part.dtype)
+        ones = np.ones(math.prod(out), part.dtype)
+        for k, view in enumerate(_seen(seen, kernel, out, stride, dilation)):
+            np.multiply(part, view, product)
+            parts[i, :, k] = product.reshape(m, c, -1).dot(ones).sum(0)
+
+    share(run, count, g.size * math.prod(kernel))
+    return parts.sum(0)
+
+
+_LEAST = 1 << 20  # multiplications from which it pays, soon enough, to compile a loop
+_PLACES = 28  # of a kernel whose sums stay in registers
+_TILE = 12  # neighbouring outputs whose sums do
+_SUMS = 4  # partial sums over the samples
+
+
+@functools.cache
+def _kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
+    from .native_convolution import CONVOLUTIONS
+
+    signature, make = CONVOLUTIONS[name]
+    return compiled(name, signature, make(*sizes))
+
+
+def fits(x: np.ndarray, outs: int, kernel: Ints, out: Ints, dilation: Ints, groups: int) -> bool:
+    """Whether there are loops for such a convolution of x."""
+    n, c = x.shape[:2]
+    if len(kernel) != 2 or groups != 1 or dilation != (1, 1) or x.dtype.char != "f" or outs % WIDTH or n < 2:
+        return False
+    places = kernel[0] * kernel[1]
+    if not 1 < places <= _PLACES or n * outs * out[0] * out[1] * c * places < _LEAST:
+        return False
+    return _kernel("channels_last") is not None
+
+
+def _tile(n: int) -> int:
+    """How many neighbours make the fewest outputs twice: the most of those."""
+    if n <= _TILE:
+        return n
+    return min(range(_TILE, _TILE // 2 - 1, -1), key=lambda tile: -(-n // tile) * tile)
+
+
+def direct(
+    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: Ints, stride: Ints, pads: Pads, dilation: Ints,
+    groups: int,
+) -> np.ndarray | None:  # fmt: skip
+    """What convolution.correlate gives."""
+    outs, c, *kernel = w.shape
+    if not fits(x, outs, tuple(kernel), out, dilation, groups):
+        return None
+    lanes = 2 if outs % (2 * WIDTH) == 0 else 1
+    function = _kernel("correlate", kernel[1], stride, _tile(out[1]), lanes)
+    if function is None:
+        return None
+    blocks = outs // (lanes * WIDTH)
+    laid = np.ascontiguousarray(w.reshape(blocks, lanes, WIDTH, c, *kernel).transpose(0, 3, 4, 5, 1, 2))
+    first = np.zeros(outs, np.float32) if bias is None else np.ascontiguousarray(bias)
+    above, beside = pads
+    if above[0] < 0 or above[1] < 0:
+        x, above = padded(x, (above, (0, 0))), (0, 0)
+    wide = np.ascontiguousarray(padded(x, ((0, 0), beside)))
+    y = np.empty((len(x), outs, *out), np.float32)
+    places = address(laid), address(first)
+    source, target = address(wide), address(y)
+    per = 4 * wide[0].size, 4 * y[0].size
+    n = len(x)
+    step = -(-n // 4)
+
+    def run(i: int) -> None:
+        lo = i * step
+        sizes = (min(step, n - lo), c, *wide.shape[2:], above[0], kernel[0], blocks, *out)
+        function(source + lo * per[0], *places, target + lo * per[1], *sizes)
+
+    share(run, -(-n // step), y.size * c * kernel[0] * kernel[1])
+    return y
+
+
+def direct_weight(
+    g: np.ndarray, x: np.ndarray, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints, groups: int
+) -> np.ndarray | None:
+    """What convolution.adjoint_weight gives."""
+    n, outs, *out = g.shape
+    c = x.shape[1]
+    if g.dtype != x.dtype or not fits(x, outs, kernel, tuple(out), dilation, groups):
+        return None
+    function, turn = _kernel("correlate_weight", kernel, stride), _kernel("channels_last")
+    if function is None or turn is None:
+        return None
+    wide, cot = np.ascontiguousarray(padded(x, pads)), np.ascontiguousarray(g)
+    places = out[0] * out[1]
+    rounded = -(-places // WIDTH) * WIDTH
+    laid = np.empty((n, rounded, outs), np.float32)
+    step = -(-n // _SUMS)
+    count = -(-n // step)
+    sums = np.empty((count, outs // WIDTH, c, *kernel, WIDTH), np.float32)
+
+    def run(i: int) -> None:
+        lo = i * step
+        m = min(step, n - lo)
+        ahead = address(laid[lo:])
+        turn(address(cot[lo:]), ahead, m, outs, places, rounded)
+        sizes = (m, c, *wide.shape[2:], outs, *out, rounded)
+        function(ahead, address(wide[lo:]), address(sums[i:]), *sizes)
+
+    share(run, count, g.size * c * kernel[0] * kernel[1])
+    total = sums[0]
+    for part in sums[1:]:
+        np.add(total, part, total)
+    return np.ascontiguousarray(total.transpose(0, 4, 1, 2, 3)).reshape(outs, c, *kernel)

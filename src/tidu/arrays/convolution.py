@@ -3,7 +3,7 @@
 The windows of a few samples, or of some output rows of one, are laid out as columns that fit in the L2 cache; a
 product with the kernel, (out channels, channels * places), follows at once. Such blocks are shared out between the
 threads, each of which calls BLAS on its own. A block's place depends on the shapes alone and partial sums are added
-in a fixed order, so results do not depend on the threads. Planes take the native loops of direct.py where they fit.
+in a fixed order, so results do not depend on the threads. Planes take the native loops of columns.py where they fit.
 
 Arrays are (n, channels, ...), kernels (out channels, channels / groups, ...); `pads` are pairs (before, after), and
 may be negative.
@@ -21,6 +21,11 @@ from tidu.arrays.columns import (
     Columns,
     Ints,
     Pads,
+    depthwise,
+    depthwise_weight,
+    direct,
+    direct_weight,
+    fits,
     least_beside,
     lie_beside,
     output_size,
@@ -30,8 +35,6 @@ from tidu.arrays.columns import (
     share,
     windows,
 )  # fmt: skip
-from tidu.arrays.depthwise import depthwise, depthwise_weight
-from tidu.arrays.direct import direct, direct_weight, fits
 from tidu.arrays.threads import BLOCK
 
 __all__ = ["adjoint_input", "adjoint_weight", "col2im", "correlate", "im2col", "output_size"]

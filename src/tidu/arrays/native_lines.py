@@ -1,4 +1,4 @@
-"""The kernels of lines.py. Each takes (*matrices, *numbers of the lines, number of lines, their length)."""
+"""The kernels of batch_norm.py, over lines. Each takes (*matrices, *numbers of the lines, number of lines, their length)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.gather import add_rows, take_rows
+from ..arrays.select import add_rows, take_rows
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import bool_
 from ._strides import empty_in_order

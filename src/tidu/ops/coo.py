@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, layouts
-from ..arrays.gather import add_rows
+from ..arrays.select import add_rows
 from ..core import engine
 from ..core.dispatch import Kind
 from ..core.modes import enable_grad, no_grad, state

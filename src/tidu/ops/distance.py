@@ -220,7 +220,7 @@ def _difference_forward(input: Any) -> Any:
 
 
 def _spread(pairs: Any, n: int) -> Any:
-    from ..arrays.gather import add_rows
+    from ..arrays.select import add_rows
 
     i, j = _upper(n)
     return add_rows(n, i, pairs) - add_rows(n, j, pairs)

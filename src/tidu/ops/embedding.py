@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import gather as rows_by_index
+from ..arrays import select as rows_by_index
 from ..core.broadcast import cast
 from ..core.elementwise import F32, F64
 from ..core.modes import no_grad, state

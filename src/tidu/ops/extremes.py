@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.gather import take_along
+from ..arrays.select import take_along
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor

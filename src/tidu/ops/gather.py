@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.gather import add_along, put_along, take_along
+from ..arrays.select import add_along, put_along, take_along
 from ..core.errors import explain
 from ..core.op import Op
 from ..core.promote import Number

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.gather import add_rows, take_rows
+from ..arrays.select import add_rows, take_rows
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of

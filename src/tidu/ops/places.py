@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.gather import add_rows
+from ..arrays.select import add_rows
 from ..core.broadcast import sum_to
 from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op

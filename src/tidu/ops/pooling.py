@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import pooling as kernels
-from ..arrays.gather import add_rows
 from ..arrays.pooling import Window
+from ..arrays.select import add_rows
 from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal

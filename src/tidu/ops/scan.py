@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import scan
+from ..arrays.reduce import cumsum as cumsum_array
 from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
@@ -49,8 +49,8 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 def _running_sum(a: Any, dim: int, reverse: bool = False) -> Any:
     if is_low(a.dtype):
-        return scan.cumsum(a.astype(np.float32), dim, reverse).astype(a.dtype)
-    return scan.cumsum(a, dim, reverse)
+        return cumsum_array(a.astype(np.float32), dim, reverse).astype(a.dtype)
+    return cumsum_array(a, dim, reverse)
 
 
 def _reversed(x: Any, dim: int) -> Any:

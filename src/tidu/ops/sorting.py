@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.gather import take_along
+from ..arrays.select import take_along
 from ..core.op import Op
 from ..core.promote import Number, result_type
 from ..core.returns import return_type

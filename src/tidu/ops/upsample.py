@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import resample
-from ..arrays.resample import cubic_weights
+from ..arrays import pooling as kernels
+from ..arrays.pooling import cubic_weights
 from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
 from ..core.modes import no_grad
@@ -36,12 +36,12 @@ Scales = tuple[float | None, ...]
 
 def _taps(mode: str, n: int, m: int, scale: float | None, corners: bool, real: Any) -> Any:
     if mode in ("nearest", "nearest_exact"):
-        return resample.nearest(n, m, scale, mode == "nearest_exact")
+        return kernels.nearest(n, m, scale, mode == "nearest_exact")
     if mode == "linear":
-        return resample.linear(n, m, scale, corners, real)
+        return kernels.linear(n, m, scale, corners, real)
     if mode == "cubic":
-        return resample.cubic(n, m, scale, corners, real)
-    return resample.antialiased(n, m, scale, corners, real, mode.removesuffix("_aa"))
+        return kernels.cubic(n, m, scale, corners, real)
+    return kernels.antialiased(n, m, scale, corners, real, mode.removesuffix("_aa"))
 
 
 def _real(dt: Any) -> Any:
@@ -59,7 +59,7 @@ def _forward(mode: str, input: Any, sizes: Ints, scales: Scales, corners: bool) 
         axis = x.ndim - n + d
         if mode.startswith("nearest") and x.shape[axis] == m and scale is None:
             continue
-        x = resample.apply(x, _taps(mode, x.shape[axis], m, scale, corners, real), axis)
+        x = kernels.apply(x, _taps(mode, x.shape[axis], m, scale, corners, real), axis)
     out = x.copy() if x is input else x.astype(dt, copy=False)
     return laid_as(np.ascontiguousarray(out), input)
 
@@ -81,7 +81,7 @@ def _bytes(mode: str, x: Any, sizes: Ints, scales: Scales, corners: bool) -> Any
         while bits < 22 and int(0.5 + w.max() * (1 << (bits + 1))) < 1 << 15:
             bits += 1
         whole = np.trunc(w * (1 << bits) + np.where(w < 0, -0.5, 0.5))
-        total = resample.apply(x.astype(np.float64), (index, whole), axis) + (1 << (bits - 1))
+        total = kernels.apply(x.astype(np.float64), (index, whole), axis) + (1 << (bits - 1))
         x = np.clip(np.floor(total / (1 << bits)), 0, 255)
     return np.ascontiguousarray(x).astype(np.uint8)
 
@@ -93,7 +93,7 @@ def _back(mode: str, g: Any, size: Ints, scales: Scales, corners: bool) -> Any:
     n = len(size)
     for d in reversed(range(n)):
         axis = x.ndim - n + d
-        x = resample.adjoint(x, _taps(mode, size[d], x.shape[axis], scales[d], corners, real), size[d], axis)
+        x = kernels.adjoint(x, _taps(mode, size[d], x.shape[axis], scales[d], corners, real), size[d], axis)
     return np.ascontiguousarray(x).astype(dt, copy=False)
 
 
