@@ -15,7 +15,13 @@ NAMES = sorted(path.stem for path in recorded_programs.PROGRAMS.glob("*.py"))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_outputs_are_pytorchs(name: str) -> None:
-    found = recorded_programs.differences(recorded_programs.run(name), recorded_programs.recorded(name))
+    try:
+        printed = recorded_programs.run(name)
+    except AssertionError as error:
+        if "could not create a primitive descriptor" not in str(error):
+            raise
+        pytest.skip("PyTorch runs no LSTM in half precision on a CPU without AVX-512")
+    found = recorded_programs.differences(printed, recorded_programs.recorded(name))
     assert not found, "\n".join(found[:5])
 
 
