@@ -22,7 +22,7 @@ def test_nothing_is_compiled_or_traced():
     torch._dynamo.config.cache_size_limit = 64
     torch._dynamo.reset()
     with compiler.set_stance("force_eager"):
-        assert not isinstance(torch.compile(torch.nn.Linear(1, 1)), torch._dynamo.OptimizedModule)
+        assert torch.compile(f) is f and torch.compile(fullgraph=True)(f) is f
     with pytest.raises(RuntimeError, match="Must be either a callable or string name"):
         torch.fx.wrap(3)
 

@@ -16,7 +16,8 @@ def compile(
     model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "inductor",
     mode: str | None = None, options: Any = None, disable: bool = False,
 ) -> Any:  # fmt: skip
-    """The function or module as it is: ops run one by one. As a decorator too. Source: torch.compile."""
+    """The function as it is, or the module in another that calls it: ops run one by one. As a decorator too. Source:
+    torch.compile."""
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     modes = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
@@ -28,7 +29,11 @@ def compile(
         raise exc.InvalidBackend(
             f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
         )
-    return (lambda m: m) if model is None else model
+    if model is None:
+        return lambda m: compile(m, disable=disable)
+    from ._dynamo import Module, OptimizedModule
+
+    return OptimizedModule(model) if isinstance(model, Module) and not disable else model
 
 
 _BACKENDS = frozenset(

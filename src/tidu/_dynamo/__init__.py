@@ -18,7 +18,29 @@ __all__ = [
 
 
 class OptimizedModule(Module):
-    """The class of compiled modules; `compile` returns a module as it is, so nothing is an instance."""
+    """What `compile` makes of a module: it calls that module, has its attributes, and keeps it as `_orig_mod`."""
+
+    def __init__(self, mod: Module) -> None:
+        super().__init__()
+        self._modules["_orig_mod"] = mod
+        del self.__dict__["training"]  # it is the module's
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._orig_mod(*args, **kwargs)
+
+    def __len__(self) -> int:
+        return len(self._orig_mod)
+
+    def __getattr__(self, name: str) -> Any:
+        mod = self.__dict__["_modules"]["_orig_mod"]
+        return mod if name == "_orig_mod" else getattr(mod, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = name == "_orig_mod" or name in self.__dict__ or hasattr(type(self), name)
+        super().__setattr__(name, value) if own else setattr(self._orig_mod, name, value)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._orig_mod,)
 
 
 class _InvalidBackend(RuntimeError):

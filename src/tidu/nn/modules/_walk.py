@@ -303,6 +303,8 @@ def _target(
             device = x if isinstance(x, Device) else Device(x)
         elif hasattr(x, "dtype"):
             tensor = x
+    if copy:
+        raise RuntimeError(".to() does not accept copy argument")
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
     if isinstance(device, str):

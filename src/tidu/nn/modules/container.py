@@ -153,9 +153,9 @@ class Sequential(Module):
 
 def _check_factor(n: Any) -> None:
     if not isinstance(n, int):
-        raise TypeError(f"unsupported operand type(s) for *: {type(Sequential)} and {type(n)}")
+        raise TypeError(f"unsupported operand type(s) for *: {Sequential} and {type(n)}")
     if n <= 0:
-        raise ValueError(f"Non-positive multiplication factor {n} for {type(Sequential)}")
+        raise ValueError(f"Non-positive multiplication factor {n} for {Sequential}")
 
 
 class ModuleList(Module):

@@ -43,9 +43,9 @@ __all__ = [
 # What every module has of its own: name and what makes it.
 _TABLES: dict[str, Callable[[], Any]] = {
     "_parameters": dict, "_buffers": dict, "_non_persistent_buffers_set": set, "_backward_pre_hooks": OrderedDict,
-    "_backward_hooks": OrderedDict, "_forward_hooks": OrderedDict, "_forward_hooks_with_kwargs": OrderedDict,
-    "_forward_hooks_always_called": OrderedDict, "_forward_pre_hooks": OrderedDict,
-    "_forward_pre_hooks_with_kwargs": OrderedDict, "_state_dict_hooks": OrderedDict,
+    "_backward_hooks": OrderedDict, "_is_full_backward_hook": type(None), "_forward_hooks": OrderedDict,
+    "_forward_hooks_with_kwargs": OrderedDict, "_forward_hooks_always_called": OrderedDict,
+    "_forward_pre_hooks": OrderedDict, "_forward_pre_hooks_with_kwargs": OrderedDict, "_state_dict_hooks": OrderedDict,
     "_state_dict_pre_hooks": OrderedDict, "_load_state_dict_pre_hooks": OrderedDict,
     "_load_state_dict_post_hooks": OrderedDict, "_modules": dict,
 }  # fmt: skip
@@ -110,7 +110,6 @@ class Module(StateDict, Walk):
                 )
         own = self.__dict__
         own["training"] = True
-        own["_is_full_backward_hook"] = None
         for name, make in _TABLES.items():
             own[name] = make()
         if self.call_super_init:
@@ -191,7 +190,7 @@ class Module(StateDict, Walk):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if (
-            self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+            self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks
             or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks
             or _global_backward_pre_hooks
         ):  # fmt: skip
@@ -337,7 +336,6 @@ class Module(StateDict, Walk):
     def __setstate__(self, state: dict[str, Any]) -> None:
         own = self.__dict__
         own.update(state)
-        own.setdefault("_is_full_backward_hook", None)
         for name, make in _TABLES.items():
             if name not in own:
                 own[name] = make()
