@@ -7,7 +7,7 @@ import functools
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,25 +46,20 @@ class Packed:
 
     __slots__ = ("edge", "packed", "unpack")
 
-    def __init__(self, x: Tensor, edge: Any, hooks: Any = None) -> None:
-        pack, self.unpack = hooks or state.saved_hooks[-1]
+    def __init__(self, x: Tensor, edge: Any, hooks: Any) -> None:
+        pack, self.unpack = hooks
         self.edge = edge
-        was = state.saved_hooks, state.grad, state.record
-        state.saved_hooks, state.grad, state.record = (), False, CAREFUL if state.inference else False
-        try:
-            alias = tensor_of(x._a)
-            alias._v, alias._node = x._v, x._node
-            before = alias._v[0]
-            self.packed = pack(alias)
-            if alias._v[0] != before:
-                raise RuntimeError(
-                    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please "
-                    "open an "
-                    "issue if you need to perform in-place operations on the input to a pack hook."
-                )
-        finally:
-            state.saved_hooks, state.grad, state.record = was
+        alias = tensor_of(x._a)
+        alias._node = x._node
+        cell = alias._v = x._v
+        before = cell[0]
+        self.packed = pack(alias)
+        if cell[0] != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+                "issue if you need to perform in-place operations on the input to a pack hook."
+            )
 
     def value(self, raw: bool) -> Any:
         """The value again: an array, or a tensor where it was in the graph."""
@@ -80,26 +75,40 @@ class Packed:
         return placed
 
 
+def pack(values: Iterable[tuple[Any, Any]], hooks: Any) -> list[Packed]:
+    """Pass values, each with its place in the graph, through a pair of hooks, which are not themselves recorded."""
+    was = state.saved_hooks, state.grad, state.record
+    state.saved_hooks, state.grad, state.record = (), False, CAREFUL if state.inference else False
+    try:
+        return [Packed(x, e, hooks) for x, e in values]
+    finally:
+        state.saved_hooks, state.grad, state.record = was
+
+
 def pack_saved(node: Any) -> None:
     """Pass what the node saved through the innermost saved-tensor hooks."""
-    from .saved import shown_name
-
-    op = node.op
+    op, saved, versions = node.op, node.saved, node.versions
+    if not versions:
+        return
     edges = op.edges_of_sources(node.edges)
-    packed = []
-    order = lambda v: (v[3] is not None, shown_name(op, op.sources[v[0]]))  # noqa: E731  PyTorch's: by name
-    for k, cell, _, output in sorted(node.versions, key=order):
-        x = node.saved[k]
-        if k in packed:
-            continue
-        packed.append(k)
+    if len(versions) > 1:  # PyTorch's order: by name, a list's values under one
+        ranks = op.ranks
+        versions = sorted({v[0]: v for v in versions}.values(), key=lambda v: (v[3] is not None, ranks[v[0]]))
+    values: list[Any] = []
+    for k, cell, _, output in versions:
+        x = saved[k]
         if type(x) is list:
-            node.saved[k] = [Packed(v, e) for v, e in zip(x, edges.get(k) or [None] * len(x), strict=True)]
+            values += zip(x, edges.get(k) or [None] * len(x), strict=True)
         elif output is None:
-            node.saved[k] = Packed(x, edges.get(k))
+            values.append((x, edges.get(k)))
         else:
-            node.saved[k] = Packed(node._output(x, cell, output), (output,))
-    node.versions = [(k, [0], 0, None) for k in packed]
+            values.append((node._output(x, cell, output), (output,)))
+    packed = pack(values, state.saved_hooks[-1])
+    node.versions = [(v[0], [0], 0, None) for v in versions]
+    for k, *_ in versions:
+        n = len(saved[k]) if type(saved[k]) is list else 1
+        saved[k] = packed[:n] if type(saved[k]) is list else packed[0]
+        del packed[:n]
 
 
 def apply_node(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:

@@ -128,6 +128,13 @@ class Op:
         return self._read[0]
 
     @functools.cached_property
+    def ranks(self) -> list[str]:
+        """PyTorch's names of the sources, by which saved-tensor hooks see them in order."""
+        from .saved import shown_name
+
+        return [shown_name(self, source) for source in self.sources]
+
+    @functools.cached_property
     def joint(self) -> Reader | None:
         """The one rule for all inputs, if there is one."""
         return self._read[1]
@@ -355,7 +362,7 @@ class Op:
 
     def record(self, args: Sequence[Any], result: Any) -> Any:
         """The result as tensors, with the node that leads back from them."""
-        if result.__class__ is ndarray and state.record is True and self.outputs == 1 and not self.view:
+        if result.__class__ is ndarray and self.outputs == 1 and not self.view:
             t = new(Tensor)
             t._a = result
             t._v = [0]
@@ -363,6 +370,8 @@ class Op:
             node = self.make_node(args, (t,))
             if result.dtype.kind in REAL_OR_COMPLEX:
                 t._node = node
+            if state.record is not True:
+                recorded(node, (t,))
             return t
         outs = self.wrap(args, result)
         flat = outs if isinstance(outs, tuple) else (outs,)
@@ -431,14 +440,17 @@ class Op:
 
     def edges_of_sources(self, edges: Sequence[Any]) -> dict[int, Any]:
         """For each saved input its edge, or list of edges."""
-        got: dict[int, Any] = {}
-        at = 0
-        for i in self.graded:
-            width = len(edges) - (len(self.graded) - 1) if i in self.lists else 1
-            if self.params[i] in self.sources:
-                got[self.sources.index(self.params[i])] = edges[at : at + width] if i in self.lists else edges[at]
-            at += width
-        return got
+        places = self._plans.get(len(edges))
+        if places is None:
+            found: list[tuple[Any, ...]] = []
+            at = 0
+            for i in self.graded:
+                width = len(edges) - (len(self.graded) - 1) if i in self.lists else 1
+                if self.params[i] in self.sources:
+                    found.append((self.sources.index(self.params[i]), slice(at, at + width) if i in self.lists else at))
+                at += width
+            places = self._plans[len(edges)] = tuple(found)
+        return {k: edges[at] for k, at in places}
 
     def refuse_recorded_out(self, out: Any, wants: bool) -> None:
         from .inplace import refuse_recorded_out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .careful import Packed
+from .careful import Packed, pack
 from .node import Node, freed
 from .tensor import Tensor, tensor_of
 
@@ -138,7 +138,6 @@ class SavedTensor:
                 "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
                 "collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks)))
             )
-        pack, unpack = hooks
         node: Any = self.node
         hooked = node.__dict__.setdefault("hooked_", {})
         if self._packed() and not is_freed(node):
@@ -157,10 +156,10 @@ class SavedTensor:
         edge = t if t._node is True else t._node
         if hasattr(node, "saved"):
             output = next((o for k, _, _, o in node.versions if k == self.k), None)
-            hooked[self.k] = node.saved[self.k] = Packed(t, edge if output is None else (output,), (pack, unpack))
+            hooked[self.k] = node.saved[self.k] = pack([(t, edge if output is None else (output,))], hooks)[0]
             node.versions = [(k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions]
         else:
-            packed = hooked[self.k] = Packed(t, edge, (pack, unpack))
+            packed = hooked[self.k] = pack([(t, edge)], hooks)[0]
             _run_unpacked(node, self.source, packed)
 
     @property

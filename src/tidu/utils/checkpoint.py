@@ -215,20 +215,19 @@ class _Frame:
     def _pack_again(self, x: Tensor) -> Tensor:
         at = self.counted
         self.counted += 1
-        kept = tensor_of(x._a)
-        kept._v = x._v
+        x._node = None  # what hooks are given is theirs
         if at >= len(self.holders):
             if not self.complete:
-                return kept
+                return x
             raise CheckpointError(
                 "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
                 f"forward pass.\n{_TIP}"
             )
         if self.holders[at]() is not None:
-            self.values[at] = kept
+            self.values[at] = x
         if self.early_stop and self.counted == len(self.holders):
             raise _Stop
-        return kept
+        return x
 
     def _run_again(self) -> None:
         args = [a.get() if isinstance(a, _SavedInput) else a for a in self.args]
@@ -265,19 +264,21 @@ class _Frame:
             )
 
 
-@contextlib.contextmanager
-def _drawing_from(place: Any) -> Iterator[None]:
-    """Random numbers from that place of the default generator on, which afterwards is where it was; None: no care."""
-    if place is None:
-        yield
-        return
-    stream = default_generator.stream
-    here = stream.mark()
-    stream.back(place)
-    try:
-        yield
-    finally:
-        stream.back(here)
+class _DrawingFrom:
+    """Within it random numbers from that place of the default generator on, which afterwards is where it was; None: no
+    care."""
+
+    def __init__(self, place: Any) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        if self.place is not None:
+            self.here = default_generator.stream.mark()
+            default_generator.stream.back(self.place)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.place is not None:
+            default_generator.stream.back(self.here)
 
 
 def _without_reentrance(
@@ -292,7 +293,7 @@ def _without_reentrance(
     place = default_generator.stream.mark() if preserve else None
 
     def again(*args: Any) -> None:
-        with _drawing_from(place), second:
+        with _DrawingFrom(place), second:
             fn(*args, **kwargs)
 
     frame = _Frame(again, args, early_stop if _early_stop[0] is None else _early_stop[0], _CHECKS[check])
@@ -333,7 +334,7 @@ class CheckpointFunction(Function):
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = t
         args = list(detach_variable(tuple(args)))
-        with _drawing_from(ctx.place), enable_grad():
+        with _DrawingFrom(ctx.place), enable_grad():
             outs = ctx.run_function(*args)
         outs = (outs,) if isinstance(outs, Tensor) else outs
         pairs = [(o, g) for o, g in zip(outs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
