@@ -256,7 +256,10 @@ def trees(torch: Any) -> None:
     attempt(register)
     point = dataclasses.make_dataclass("point", ["x", "y"])
     tree.register_dataclass(point)
-    print(tree.tree_map(lambda v: v + 1, point(1, 2)), [tree.keystr(k) for k, _ in tree.tree_leaves_with_path(point(1, 2))])
+    print(
+        tree.tree_map(lambda v: v + 1, point(1, 2)),
+        [tree.keystr(k) for k, _ in tree.tree_leaves_with_path(point(1, 2))],
+    )
 
 
 def values_of_transforms(torch: Any) -> None:
@@ -315,3 +318,17 @@ def scatters_of_more_than_the_index(torch: Any) -> None:
             attempt(torch.autograd.grad, y.sum(), [v for v in (x, src) if v.requires_grad])
     for f in (lambda s: given.scatter_add(0, index, s), lambda s: given.scatter_reduce(0, index, s, "sum")):
         print(torch.func.jvp(f, (more,), (more,)))
+
+
+def gradients_from_inference_mode(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        x.grad = torch.ones(2)
+        made = torch.ones(2)
+    attempt(x.sum().backward)
+    attempt(x.grad.set_, torch.zeros(3))
+    attempt(made.zero_)
+    with torch.inference_mode():
+        made += 1
+        made[0] = 5
+        print(made.copy_(made * 2))

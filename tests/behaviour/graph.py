@@ -283,9 +283,7 @@ def wrong_hooks_of_saved_values(torch: Any) -> None:
         try:
             y.grad_fn._raw_saved_self.register_hooks(*hooks)
         except TypeError as error:
-            print(
-                str(error).partition("Invoked")[0], len(str(error).split(">, ")), str(error).split(">, ")[1:]
-            )
+            print(str(error).partition("Invoked")[0], len(str(error).split(">, ")), str(error).split(">, ")[1:])
 
 
 def profiled(torch: Any) -> None:
@@ -321,10 +319,44 @@ def profiled(torch: Any) -> None:
         top = [e.name for e in prof.function_events if e.cpu_parent is None]
         print([n for n in top if not any(s in n for s in ("like", "detach", "fill", "aten::add"))])
         counts = {e.key: e.count for e in prof.key_averages()}
-        print(
-            {
-                k: n
-                for k, n in sorted(counts.items())
-                if "ackward" in k or "autograd" in k or "mm" in k or "Opt" in k
-            }
-        )
+        print({k: n for k, n in sorted(counts.items()) if "ackward" in k or "autograd" in k or "mm" in k or "Opt" in k})
+
+
+def what_flows_to_an_edge(torch: Any) -> None:
+    edge, grad = torch.autograd.graph.get_gradient_edge, torch.autograd.grad
+    x = torch.ones(2, requires_grad=True)
+    y = x * 3
+    print(edge(x), edge(y), torch.autograd.graph.GradientEdge(y.grad_fn, 0) == edge(y))
+    attempt(torch.autograd.backward, edge(y))
+    attempt(torch.autograd.backward, edge(y), torch.ones(3))
+    attempt(grad, edge(y.sum().to(torch.cfloat)), edge(x))
+    torch.autograd.backward(edge(y.sum()))
+    print(x.grad, grad([edge((x * 2).sum()), x * 5], edge(x), [None, torch.ones(2)]))
+    print(grad(edge(x.unbind()[1]), x), edge(x.unbind()[1]).output_nr)
+    attempt(torch.autograd.graph.increment_version, 3)
+
+
+def inputs_that_are_no_leaves(torch: Any) -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            print("back", ctx.needs_input_grad)
+            return g * 2
+
+    x = torch.ones(2, requires_grad=True)
+    y = Double.apply(x)
+    y.grad_fn.register_prehook(lambda gs: print("pre", gs))
+    y.grad_fn.register_hook(lambda gi, go: print("post", go))
+    y.sum().backward(inputs=[y])
+    print(y.grad, x.grad)
+    print(torch.autograd.grad(y.sum(), y))
+    z = x.exp()
+    z.sin().backward(torch.ones(2), inputs=[z])
+    attempt(z.backward, torch.ones(2))
+    a, b = x.unbind()
+    (a * b).backward(inputs=[b])
+    print(b.grad)

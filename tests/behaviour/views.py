@@ -443,3 +443,19 @@ def fast_in_place_on_non_views(torch: Any) -> None:
     y **= 2
     y.sum().backward()
     print(y, x.grad)
+
+
+def an_element_of_what_is_written(torch: Any) -> None:
+    for name in "add_ sub_ mul_ div_ pow_ remainder_ atan2_ eq_ hypot_ copy_ fill_".split():
+        for x in (torch.arange(1.0, 4.0), torch.arange(1.0, 4.0).requires_grad_() * 1):
+            attempt(getattr(x, name), x[1])
+    x = torch.arange(1.0, 4.0)
+    x[1:] -= x[0]
+    x[1] -= x[1]
+    print(x)
+    x[:] = x[2]
+    print(x)
+    one = torch.ones(1)
+    attempt(one.sub_, one[0])
+    attempt(one.sub_, one.view(1))
+    attempt(torch.ones(2, 2).sub_, torch.ones(()))

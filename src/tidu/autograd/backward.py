@@ -66,14 +66,17 @@ def _make_grads(
     for i, (out, g) in enumerate(zip(outputs, grads, strict=False)):  # more cotangents than outputs: no matter
         if not isinstance(out, Tensor) and not _is_gradient_edge(out):
             raise AssertionError("Expected output to be a torch.Tensor")
+        edge = not isinstance(out, Tensor)
+        if edge:
+            out = getattr(out, "like", None)
         if isinstance(g, Tensor):
-            if isinstance(out, Tensor):
+            if out is not None:
                 _check_grad(i, out, g, batched)
             made.append(g)
         elif g is None:
-            if not isinstance(out, Tensor):
+            if out is None:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if not isinstance(out, Special) and live_node(out) is None:
+            if not edge and not isinstance(out, Special) and live_node(out) is None:
                 made.append(None)  # type: ignore[arg-type]  # the error about it comes from the caller
                 continue
             if out.numel() != 1:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..core.engine import current
 from ..core.hooks import RemovableHandle, register_hook
 from ..core.modes import state
 from ..core.node import Node, accumulate_grad
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, tensor_of
 from ..core.views import live_node
 
 __all__ = [
@@ -22,12 +24,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-class GradientEdge(NamedTuple):
-    """A place in the graph where a gradient arrives: a node, and which of its outputs."""
-
+class _Place(NamedTuple):
     node: Any
     output_nr: int
     ownership_token: Any = None
+
+
+class GradientEdge(_Place):
+    """A place in the graph where a gradient arrives: a node, and which of its outputs."""
+
+    like: Any = None  # a tensor of the shape and the dtype of what the node made, without its memory
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -35,14 +41,17 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     node = live_node(tensor) if tensor.requires_grad else None
     if node is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    if node is True:
-        return GradientEdge(accumulate_grad(tensor), 0)
-    return GradientEdge(node.owner, node.nr)
+    edge = GradientEdge(accumulate_grad(tensor), 0) if node is True else GradientEdge(node.owner, node.nr)
+    if hasattr(tensor, "_a"):
+        edge.like = tensor_of(np.broadcast_to(np.zeros((), tensor._a.dtype), tensor.shape))
+    return edge
 
 
 def increment_version(tensor: Any) -> None:
     """Tell autograd that a tensor was written where it could not see. Source:
     torch.autograd.graph.increment_version."""
+    if not isinstance(tensor, (Tensor, Iterable)):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         t._v[0] += 1
 

@@ -165,6 +165,10 @@ class Run:
                 ways[node] = edges
         self.ways = ways
         self.watched = {key[0] if type(key) is tuple else key for key in targets}
+        if self.accumulate:  # such a target runs, though nobody wants what comes of it
+            for node in self.watched:
+                if node.EDGE != LEAF and node not in ways:
+                    ways[node] = (None,) * len(node.edges)
 
     def walk(self, order: list[Node]) -> None:
         grads, raw, keep, owned = self.grads, self.raw, self.keep, self.owned
@@ -383,8 +387,8 @@ def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
         if had is not None:
             if c.dtype is not a.dtype:
                 c = c.astype(a.dtype)
-            np.add(had._a, c, had._a, casting="unsafe")
             had._v[0] += 1
+            np.add(had._a, c, had._a, casting="unsafe")
             return
     except AttributeError:
         return _accumulate_tensor(leaf, had, tensor_of(c))

@@ -97,10 +97,10 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
             else:
                 b = other._a
                 wants = (other._node if other._view is None else live_node(other)) is not None and state.grad
+                if b is not a and other._v is input._v and not (state.grad and _refused(input)):
+                    refuse_partial_overlap(a, b)
         except (AttributeError, OverflowError):
             return general(input, other)
-        if b is not a and b.ndim and other._v is input._v and not (state.grad and _refused(input)):
-            refuse_partial_overlap(a, b)
         if wants or b.dtype is not a.dtype or not writes_plainly(input, a):
             return input if _recorded(op, input, other, a, b) else general(input, other)
         try:
@@ -158,7 +158,7 @@ def refuse_partial_overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> 
         return  # gaps: they could lie between each other
     start, other = pointer(a), pointer(b)
     if start == other and a.nbytes == b.nbytes:
-        places = [[s for s, n in zip(v.strides, v.shape, strict=True) if n != 1] for v in (a, b)]
+        places = [[v.ndim, *[s for s, n in zip(v.strides, v.shape, strict=True) if n != 1]] for v in (a, b)]
         if places[0] == places[1]:
             return
     elif start >= other + b.nbytes or other >= start + a.nbytes:
@@ -280,16 +280,8 @@ def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
     share memory."""
     if not isinstance(x, Tensor):
         raise TypeError(f"an in-place op needs a Tensor to write into, not {type(x).__name__}")
-    if type(x._v) is Inference and not state.inference:
-        raise explain(
-            RuntimeError(
-                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
-                "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
-                "details."
-            ),
-            "this tensor was made inside inference_mode(), where nothing is kept for autograd; write y = x.clone() "
-            "and change y.",
-        )
+    if type(x._v) is Inference:
+        x._v[0] += 1
     if wants and state.grad:
         if x._view is not None:
             check_view(x)

@@ -68,6 +68,20 @@ class Inference(list):
 
     __slots__ = ()
 
+    def __setitem__(self, i: Any, version: Any) -> None:
+        if not state.inference:
+            from .errors import explain
+
+            raise explain(
+                RuntimeError(
+                    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+                    "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+                    "details."
+                ),
+                "this tensor was made inside inference_mode(), where nothing is kept for autograd; write y = x.clone() "
+                "and change y.",
+            )
+
 
 class Detached(list):
     """The version cell of a tensor that `detach_` cut off: its memory's cell, in numbers that are new to the nodes that

@@ -518,7 +518,7 @@ def _copy_into(view: Any, value: Any) -> None:
         if shape[lead:] != target:
             value = value.expand(target)
     plain = value.__class__ is Tensor and view.__class__ is Tensor
-    if plain and value._v is view._v and not _same_place(value._a, view._a):
+    if plain and value._v is view._v and value._a.ndim and not _same_place(value._a, view._a):
         refuse_partial_overlap(view._a, value._a)
     if plain and value._a.dtype is view._a.dtype:
         write_part(copy, (view, value), np.copyto, anywhere=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.batch import Batched
-from ..core.inplace import shadow
+from ..core.inplace import check_inplace, shadow
 from ..core.modes import state
 from ..core.op import REGISTRY, Op
 from ..core.tensor import Tensor, raw
@@ -275,8 +275,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         storage_offset, size, stride: the window of the storage, in elements.
     """
     recorded = state.grad and self.requires_grad
-    if recorded and self._node is True:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    check_inplace(self, recorded)
     if source is None:
         self._a = np.empty(0, raw(self).dtype)
     elif isinstance(source, Tensor):
