@@ -9,9 +9,7 @@ from typing import Any
 from ..ops.factories import zeros_like
 from ..shapes import Size
 from . import constraints
-from .utils import _sum_rightmost, lazy_property
-
-__all__ = ["ComposeTransform", "IndependentTransform", "ReshapeTransform", "Transform"]
+from .utils import _sum_rightmost, lazy_property, same_as
 
 
 class Transform:
@@ -24,6 +22,7 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
+    made_of: tuple[str, ...] = ()  # what the constructor takes, but for the size of the cache
 
     def __init__(self, cache_size: int = 0) -> None:
         self._cache_size = cache_size
@@ -64,6 +63,9 @@ class Transform:
         """The same map, with or without a cache."""
         if self._cache_size == cache_size:
             return self
+        ours = next(c for c in type(self).__mro__ if c is Transform or "made_of" in vars(c))
+        if ours is not Transform:
+            return ours(*[getattr(self, name) for name in self.made_of], cache_size=cache_size)  # type: ignore[return-value]
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
@@ -130,13 +132,8 @@ class _InverseTransform(Transform):
     def codomain(self) -> Any:
         return self._inv.domain
 
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]
-        return self._inv.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._inv.sign
+    bijective = same_as("_inv.bijective")
+    sign = same_as("_inv.sign")
 
     @property
     def inv(self) -> Transform:
@@ -172,8 +169,22 @@ class _InverseTransform(Transform):
         return self._inv.forward_shape(shape)
 
 
+def _of_dims(constraint: Any, dim: int) -> Any:
+    """A constraint on values of so many dimensions."""
+    more = dim - constraint.event_dim
+    return constraints.independent(constraint, more) if more > 0 else constraint
+
+
+def at_least(n: int, dims: int) -> None:
+    """Raise for values with fewer dimensions."""
+    if dims < n:
+        raise ValueError("Too few dimensions on input")
+
+
 class ComposeTransform(Transform):
     """Maps one after the other. Source: torch.distributions.transforms.ComposeTransform."""
+
+    made_of = ("parts",)
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         if cache_size:
@@ -193,8 +204,7 @@ class ComposeTransform(Transform):
         domain, dim = self.parts[0].domain, self.parts[-1].codomain.event_dim
         for part in reversed(self.parts):
             dim = max(dim + part.domain.event_dim - part.codomain.event_dim, part.domain.event_dim)
-        more = dim - domain.event_dim
-        return constraints.independent(domain, more) if more > 0 else domain
+        return _of_dims(domain, dim)
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self) -> Any:
@@ -203,8 +213,7 @@ class ComposeTransform(Transform):
         codomain, dim = self.parts[-1].codomain, self.parts[0].domain.event_dim
         for part in self.parts:
             dim = max(dim + part.codomain.event_dim - part.domain.event_dim, part.codomain.event_dim)
-        more = dim - codomain.event_dim
-        return constraints.independent(codomain, more) if more > 0 else codomain
+        return _of_dims(codomain, dim)
 
     @lazy_property
     def bijective(self) -> bool:
@@ -224,9 +233,6 @@ class ComposeTransform(Transform):
             inverse = ComposeTransform([p.inv for p in reversed(self.parts)])
             self._inv, inverse._inv = weakref.ref(inverse), weakref.ref(self)
         return inverse
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
 
     def __call__(self, x: Any) -> Any:
         for part in self.parts:
@@ -265,15 +271,12 @@ class IndependentTransform(Transform):
     """A map whose last batch dimensions count as one value. Source:
     torch.distributions.transforms.IndependentTransform."""
 
+    made_of = ("base_transform", "reinterpreted_batch_ndims")
+
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size)
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
@@ -283,22 +286,15 @@ class IndependentTransform(Transform):
     def codomain(self) -> Any:
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]
-        return self.base_transform.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    bijective = same_as("base_transform.bijective")
+    sign = same_as("base_transform.sign")
 
     def _call(self, x: Any) -> Any:
-        if x.dim() < self.domain.event_dim:
-            raise ValueError("Too few dimensions on input")
+        at_least(self.domain.event_dim, x.dim())
         return self.base_transform(x)
 
     def _inverse(self, y: Any) -> Any:
-        if y.dim() < self.codomain.event_dim:
-            raise ValueError("Too few dimensions on input")
+        at_least(self.codomain.event_dim, y.dim())
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -318,6 +314,7 @@ class ReshapeTransform(Transform):
     """The last dimensions in another shape. Source: torch.distributions.transforms.ReshapeTransform."""
 
     bijective = True
+    made_of = ("in_shape", "out_shape")
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
@@ -333,11 +330,6 @@ class ReshapeTransform(Transform):
     def codomain(self) -> Any:
         return constraints.independent(constraints.real, len(self.out_shape))
 
-    def with_cache(self, cache_size: int = 1) -> Transform:
-        if self._cache_size == cache_size:
-            return self
-        return ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
-
     def _call(self, x: Any) -> Any:
         return x.reshape(x.shape[: x.dim() - len(self.in_shape)] + self.out_shape)
 
@@ -348,8 +340,7 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
     def _swap(self, shape: Any, old: Size, new: Size) -> Any:
-        if len(shape) < len(old):
-            raise ValueError("Too few dimensions on input")
+        at_least(len(old), len(shape))
         cut = len(shape) - len(old)
         if shape[cut:] != old:
             raise ValueError(f"Shape mismatch: expected {shape[cut:]} but got {old}")

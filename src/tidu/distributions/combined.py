@@ -11,9 +11,7 @@ from . import constraints
 from .discrete import Categorical
 from .distribution import Distribution
 from .transforms import ComposeTransform, Transform
-from .utils import _sum_rightmost, as_size
-
-__all__ = ["Independent", "MixtureSameFamily", "TransformedDistribution"]
+from .utils import _sum_rightmost, as_size, same_as
 
 
 class Independent(Distribution):
@@ -37,17 +35,12 @@ class Independent(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         n = self.reinterpreted_batch_ndims
-        new = self._get_checked_instance(Independent, _instance)
-        batch = as_size(batch_shape)
+        new, batch = self._new(_instance), as_size(batch_shape)
         new.base_dist = self.base_dist.expand(Size((*batch, *self._event_shape[:n])))
         new.reinterpreted_batch_ndims = n
-        Distribution.__init__(new, batch, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch)
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
@@ -58,17 +51,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_dist.support, n) if n else self.base_dist.support
 
-    @property
-    def mean(self) -> Any:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Any:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Any:
-        return self.base_dist.variance
+    mean = same_as("base_dist.mean")
+    mode = same_as("base_dist.mode")
+    variance = same_as("base_dist.variance")
 
     def sample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.sample(sample_shape)
@@ -129,17 +114,13 @@ class TransformedDistribution(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(TransformedDistribution, _instance)
-        batch = as_size(batch_shape)
+        new, batch = self._new(_instance), as_size(batch_shape)
         new.transforms = self.transforms
         shape = Size((*batch, *self._event_shape))
         for t in reversed(self.transforms):
             shape = t.inverse_shape(shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
-        self._expand_more(new, batch)
-        Distribution.__init__(new, batch, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch)
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:
@@ -148,9 +129,7 @@ class TransformedDistribution(Distribution):
         support, n = self.transforms[-1].codomain, len(self._event_shape)
         return constraints.independent(support, n - support.event_dim) if n > support.event_dim else support
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
@@ -228,14 +207,11 @@ class MixtureSameFamily(Distribution):
         super().__init__(theirs[:-1], event, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        batch = as_size(batch_shape)
-        new = self._get_checked_instance(MixtureSameFamily, _instance)
+        new, batch = self._new(_instance), as_size(batch_shape)
         new._component_distribution = self._component_distribution.expand(Size((*batch, self._num_component)))
         new._mixture_distribution = self._mixture_distribution.expand(batch)
         new._num_component, new._event_ndims = self._num_component, self._event_ndims
-        Distribution.__init__(new, batch, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch)
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -258,6 +234,9 @@ class MixtureSameFamily(Distribution):
     def _over_components(self, x: Any) -> Any:
         return x.sum(-1 - self._event_ndims)
 
+    def _per_component(self, x: Any) -> Any:
+        return x.unsqueeze(-1 - self._event_ndims)
+
     @property
     def mean(self) -> Any:
         return self._over_components(self._weights() * self._component_distribution.mean)
@@ -266,15 +245,12 @@ class MixtureSameFamily(Distribution):
     def variance(self) -> Any:
         weights, components = self._weights(), self._component_distribution
         within = self._over_components(weights * components.variance)
-        mean = self.mean.unsqueeze(-1 - self._event_ndims)
+        mean = self._per_component(self.mean)
         return within + self._over_components(weights * (components.mean - mean).pow(2.0))
 
     def cdf(self, x: Any) -> Any:
         values = self._component_distribution.cdf(self._per_component(x))
         return (values * self._mixture_distribution.probs).sum(-1)
-
-    def _per_component(self, x: Any) -> Any:
-        return x.unsqueeze(-1 - self._event_ndims)
 
     def log_prob(self, x: Any) -> Any:
         self._checked(x)

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import math
+from numbers import Number
 from typing import Any
 
 from .. import dtypes
 from ..core.modes import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.dims import broadcast_tensors
-from ..ops.draws import bernoulli, multinomial, poisson
+from ..ops.draws import bernoulli, binomial, multinomial, poisson
 from ..ops.embedding import one_hot
-from ..ops.factories import zeros_like
+from ..ops.factories import full_like, ones, zeros_like
 from ..ops.ranges import arange
 from ..shapes import Size
 from . import constraints
-from .continuous import batch_of
+from .continuous import Gamma, batch_of
 from .distribution import Distribution, ExponentialFamily
-from .utils import as_size, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
-
-__all__ = [
-    "Bernoulli", "Categorical", "Geometric", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Poisson",
-]  # fmt: skip
+from .utils import as_size, broadcast_all, lazy_property, logits_to_probs, probs_to_logits, same_as
 
 
-class _Odds:
+def one_of(probs: Any, logits: Any) -> tuple[str, Any]:
+    """The name of the one that is given, and it."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return ("probs", probs) if probs is not None else ("logits", logits)
+
+
+class Odds:
     """A probability, given as such or as log-odds; the other one is computed when asked for."""
 
-    def _take(self, probs: Any, logits: Any) -> Any:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        return probs if probs is not None else logits
+    def _take(self, probs: Any, logits: Any, total_count: Any = None) -> Any:
+        """Keep the one that is given, beside `total_count` where that is; returns the batch shape."""
+        name, given = one_of(probs, logits)
+        if total_count is None:
+            (param,) = broadcast_all(given)
+        else:
+            self.total_count, param = broadcast_all(total_count, given)
+            self.total_count = self.total_count.type_as(param)
+        setattr(self, name, param)
+        return () if total_count is None and isinstance(given, Number) else param.size()
 
     @lazy_property
     def logits(self) -> Any:
+        """The log-odds."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @lazy_property
     def probs(self) -> Any:
+        """The probabilities."""
         return logits_to_probs(self.logits, is_binary=True)
 
     @property
@@ -50,7 +62,7 @@ class _Odds:
         return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
 
 
-class Bernoulli(_Odds, ExponentialFamily):
+class Bernoulli(Odds, ExponentialFamily):
     """1 with probability `probs`, else 0. Source: torch.distributions.Bernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -59,14 +71,9 @@ class Bernoulli(_Odds, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        given = self._take(probs, logits)
-        (param,) = broadcast_all(given)
-        setattr(self, "probs" if probs is not None else "logits", param)
-        super().__init__(batch_of(param, given), validate_args=validate_args)
+        super().__init__(self._take(probs, logits), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        return self.probs
+    mean = same_as("probs")
 
     @property
     def mode(self) -> Any:
@@ -104,17 +111,14 @@ def _all_values(values: Any, batch: Size, expand: bool) -> Any:
     return values.expand(-1, *batch) if expand else values
 
 
-class Geometric(_Odds, Distribution):
+class Geometric(Odds, Distribution):
     """How many failures before the first success. Source: torch.distributions.Geometric."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        given = self._take(probs, logits)
-        (param,) = broadcast_all(given)
-        setattr(self, "probs" if probs is not None else "logits", param)
-        super().__init__(batch_of(param, given), validate_args=validate_args)
+        super().__init__(self._take(probs, logits), validate_args=validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             raise ValueError(
                 f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) of "
@@ -159,17 +163,13 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(batch_of(self.rate, rate), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        return self.rate
+    mean = same_as("rate")
 
     @property
     def mode(self) -> Any:
         return self.rate.floor()
 
-    @property
-    def variance(self) -> Any:
-        return self.rate
+    variance = same_as("rate")
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
@@ -196,10 +196,7 @@ class Categorical(Distribution):
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name = "probs" if probs is not None else "logits"
-        given = probs if probs is not None else logits
+        name, given = one_of(probs, logits)
         if given.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if probs is not None:
@@ -262,36 +259,30 @@ class Categorical(Distribution):
         return _all_values(arange(self._num_events), self._batch_shape, expand)
 
 
-class OneHotCategorical(Distribution):
-    """Categorical whose values are vectors with a single one. Source: torch.distributions.OneHotCategorical."""
+class OfCategorical(Distribution):
+    """A distribution of vectors with the classes and probabilities of a Categorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.one_hot
-    has_enumerate_support = True
+    probs, logits = same_as("_categorical.probs"), same_as("_categorical.logits")
+    param_shape = same_as("_categorical.param_shape")
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: Any, logits: Any, validate_args: bool | None) -> None:
         self._categorical = Categorical(probs, logits)
-        shape = self._categorical.param_shape
-        super().__init__(self._categorical.batch_shape, shape[-1:], validate_args=validate_args)
+        super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
     def _expand_more(self, new: Any, batch: Size) -> None:
         new._categorical = self._categorical.expand(batch)
 
-    @property
-    def probs(self) -> Any:
-        return self._categorical.probs
 
-    @property
-    def logits(self) -> Any:
-        return self._categorical.logits
+class OneHotCategorical(OfCategorical):
+    """Categorical whose values are vectors with a single one. Source: torch.distributions.OneHotCategorical."""
 
-    @property
-    def param_shape(self) -> Size:
-        return self._categorical.param_shape
+    support = constraints.one_hot
+    has_enumerate_support = True
+    mean = same_as("probs")
 
-    @property
-    def mean(self) -> Any:
-        return self.probs
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(probs, logits, validate_args)
 
     @property
     def mode(self) -> Any:
@@ -326,3 +317,156 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
+class Binomial(Odds, Distribution):
+    """How many of total_count tries succeed. Source: torch.distributions.Binomial."""
+
+    arg_constraints = {
+        "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real,
+    }  # fmt: skip
+    has_enumerate_support = True
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(self._take(probs, logits, total_count), validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value: Any) -> Any:
+        self._checked(value)
+        n, x = self.total_count, self.logits
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
+        # n log(1 + exp(x)), without overflow
+        norm = n * (x.clamp(min=0) + (-x.abs()).exp().log1p())
+        return value * x + ways - norm
+
+    def entropy(self) -> Any:
+        n = int(self.total_count.max())
+        if not self.total_count.min() == n:
+            raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
+        logp = self.log_prob(self.enumerate_support(False))
+        return -(logp.exp() * logp).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        n = int(self.total_count.max())
+        if not self.total_count.min() == n:
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        return _all_values(arange(1 + n, dtype=self._param.dtype), self._batch_shape, expand)
+
+
+class NegativeBinomial(Odds, Distribution):
+    """How many successes before total_count failures. Source: torch.distributions.NegativeBinomial."""
+
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }  # fmt: skip
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(self._take(probs, logits, total_count), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Any:
+        return self.mean / (-self.logits).sigmoid()
+
+    @lazy_property
+    def _gamma(self) -> Any:
+        return Gamma(self.total_count, (-self.logits).exp(), validate_args=False)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with no_grad():
+            return poisson(self._gamma.sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        from ..nn.functional import logsigmoid
+
+        self._checked(value)
+        n = self.total_count
+        unnormalised = n * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
+        norm = -(n + value).lgamma() + (1.0 + value).lgamma() + n.lgamma()
+        return unnormalised - norm.masked_fill(n + value == 0.0, 0.0)
+
+
+class Multinomial(OfCategorical):
+    """How often each class comes in total_count draws. Source: torch.distributions.Multinomial."""
+
+    def __init__(
+        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if not isinstance(total_count, Number):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        super().__init__(probs, logits, validate_args)
+        self._binomial = Binomial(total_count=total_count, probs=self.probs)
+
+    def _expand_more(self, new: Any, batch: Size) -> None:
+        super()._expand_more(new, batch)
+        new.total_count = self.total_count
+        new._binomial = Binomial(total_count=self.total_count, probs=new._categorical.probs)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = as_size(sample_shape)
+        with no_grad():
+            drawn = self._categorical.sample(Size((self.total_count, *shape)))
+            drawn = drawn.permute(*range(1, drawn.dim()), 0)
+            counts = drawn.new_zeros(self._extended_shape(shape))
+            counts.scatter_add_(-1, drawn, full_like(drawn, 1))
+            return counts.type_as(self.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
+        return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + (logits * value).sum(-1)
+
+    def entropy(self) -> Any:
+        one: Any = ones(())
+        n = one * self.total_count
+        cat_entropy = self._categorical.entropy()
+        support = self._binomial.enumerate_support(expand=False)[1:]
+        weights = self._binomial.log_prob(support).exp() * (support + 1).lgamma()
+        return n * cat_entropy - (n + 1).lgamma() + weights.sum((0, -1))

@@ -13,8 +13,6 @@ from ..shapes import Size
 from . import constraints
 from .utils import as_size, lazy_property
 
-__all__ = ["Distribution", "ExponentialFamily"]
-
 
 class Distribution:
     """A batch of distributions of one kind: `batch_shape` of them, over values of shape `event_shape`.
@@ -82,14 +80,20 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions as a larger batch."""
-        ours = next(c for c in type(self).__mro__ if c.__module__.split(".")[1:2] == ["distributions"])
-        new = self._get_checked_instance(ours, _instance)
-        batch = as_size(batch_shape)
+        new, batch = self._new(_instance), as_size(batch_shape)
         for name, limit in self.arg_constraints.items():
             if name in self.__dict__:
                 value = self.__dict__[name]
                 events = value.shape[value.dim() - limit.event_dim :] if limit.event_dim else ()
                 setattr(new, name, value.expand((*batch, *events)))
+        return self._expanded(new, batch)
+
+    def _new(self, _instance: Any) -> Any:
+        """An empty distribution of this class, to be expanded into."""
+        ours = next(c for c in type(self).__mro__ if c.__module__.split(".")[1:2] == ["distributions"])
+        return self._get_checked_instance(ours, _instance)
+
+    def _expanded(self, new: Any, batch: Size) -> Any:
         self._expand_more(new, batch)
         Distribution.__init__(new, batch, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args

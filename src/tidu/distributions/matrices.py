@@ -19,17 +19,15 @@ from . import constraints
 from .continuous import Chi2
 from .distribution import Distribution, ExponentialFamily
 from .kl import _same_family, register_kl
-from .multivariate import Beta, _factor_of_inverse, log_diagonal
-from .utils import as_size, broadcast_all, lazy_property
-
-__all__ = ["LKJCholesky", "Wishart"]
+from .multivariate import Beta, Covariance, log_diagonal
+from .utils import as_size, broadcast_all
 
 
 def _steps(n: int, like: Any) -> Any:
     return arange(n, dtype=like.dtype)
 
 
-class Wishart(ExponentialFamily):
+class Wishart(Covariance, ExponentialFamily):
     """Positive definite matrices: sums of df squares of normal vectors. Source: torch.distributions.Wishart."""
 
     support = constraints.positive_definite
@@ -50,11 +48,7 @@ class Wishart(ExponentialFamily):
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        forms = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        given = [k for k, v in forms.items() if v is not None]
-        if len(given) != 1:
-            raise AssertionError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = given[0], forms[given[0]]
+        name, matrix = self._form(AssertionError, covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         if isinstance(df, Number):
@@ -72,12 +66,7 @@ class Wishart(ExponentialFamily):
             )
         setattr(self, name, matrix.expand(*batch, *event))
         super().__init__(batch, event, validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = _factor_of_inverse(matrix)
+        self._factorise(name, matrix)
         self._set_chi2(batch)
 
     def _set_chi2(self, batch: Any) -> None:
@@ -86,37 +75,13 @@ class Wishart(ExponentialFamily):
         self._dist_chi2 = Chi2(df=self.df.unsqueeze(-1) - down.expand(*batch, -1))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(Wishart, _instance)
-        batch = as_size(batch_shape)
+        new, batch = self._new(_instance), as_size(batch_shape)
         new.df = self.df.expand(batch)
         for name in ("_unbroadcasted_scale_tril", "covariance_matrix", "scale_tril", "precision_matrix"):
             if name in self.__dict__:
                 setattr(new, name, self.__dict__[name].expand(*batch, *self._event_shape))
         new._set_chi2(batch)
-        Distribution.__init__(new, batch, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    def _full(self, matrix: Any) -> Any:
-        return matrix.expand(*self._batch_shape, *self._event_shape)
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """The Cholesky factor of the covariance."""
-        return self._full(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """The covariance of the vectors."""
-        lower = self._unbroadcasted_scale_tril
-        return self._full(lower @ lower.mT)
-
-    @lazy_property
-    def precision_matrix(self) -> Any:
-        """The inverse of the covariance."""
-        from ..ops.triangular import cholesky_inverse
-
-        return self._full(cholesky_inverse(self._unbroadcasted_scale_tril))
+        return self._expanded(new, batch)
 
     def _of_batch(self, x: Any) -> Any:
         return x.view(*self._batch_shape, 1, 1)
@@ -217,13 +182,10 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.size(), (dim, dim), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(LKJCholesky, _instance)
-        batch = as_size(batch_shape)
+        new, batch = self._new(_instance), as_size(batch_shape)
         new.dim, new.concentration = self.dim, self.concentration.expand(batch)
         new._beta = self._beta.expand(Size((*batch, self.dim)))
-        Distribution.__init__(new, batch, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():

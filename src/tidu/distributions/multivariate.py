@@ -18,9 +18,7 @@ from ..ops.joining import stack
 from ..ops.properties import broadcast_shapes
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
-from .utils import _standard_normal, lazy_property
-
-__all__ = ["Beta", "Dirichlet", "LowRankMultivariateNormal", "MultivariateNormal"]
+from .utils import _standard_normal, lazy_property, same_as
 
 STEP = 1e-4  # of the logarithm of a concentration, in the difference quotient of the cdf of Beta
 
@@ -194,50 +192,37 @@ def log_diagonal(lower: Any) -> Any:
     return lower.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
-class MultivariateNormal(Distribution):
-    """Normal vectors, with a covariance given by itself, by its inverse or by a factor L of it. Source:
-    torch.distributions.MultivariateNormal."""
+def _factor_of_inverse(precision: Any) -> Any:
+    """The lower factor of the inverse of a matrix, by the factor of the matrix read from its end."""
+    flipped = linalg.cholesky(precision.flip((-2, -1)))
+    upper = flipped.flip((-2, -1)).mT
+    eye = tensor(np.eye(precision.shape[-1]), dtype=precision.dtype)
+    return linalg.solve_triangular(upper, eye, upper=False)
 
-    arg_constraints = {
-        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
-        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky,
-    }  # fmt: skip
-    support = constraints.real_vector
-    has_rsample = True
 
-    def __init__(
-        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:  # fmt: skip
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
-        forms = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        given = [k for k, v in forms.items() if v is not None]
+class Covariance:
+    """A covariance given by itself, by its inverse or by a factor L of it; the others are computed when asked for."""
+
+    _batch_shape: Any
+    _unbroadcasted_scale_tril: Any
+
+    def _form(self, error: type[Exception], covariance: Any, precision: Any, scale_tril: Any) -> tuple[str, Any]:
+        """The name of the form given, and it."""
+        forms = {"covariance_matrix": covariance, "precision_matrix": precision, "scale_tril": scale_tril}
+        given = [(k, v) for k, v in forms.items() if v is not None]
         if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = given[0], forms[given[0]]
-        if matrix.dim() < 2:
-            raise ValueError(
-                f"{name} matrix must be at least two-dimensional, with optional leading batch dimensions"
-                if name == "scale_tril"
-                else f"{name} must be at least two-dimensional, with optional leading batch dimensions"
-            )
-        batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
-        setattr(self, name, matrix.expand(*batch, *matrix.shape[-2:]))
-        self.loc = loc.expand(*batch, loc.shape[-1])
-        super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = _factor_of_inverse(matrix)
+            raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        return given[0]
 
-    def _expand_more(self, new: Any, batch: Any) -> None:
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
+    def _factorise(self, name: str, matrix: Any) -> None:
+        if name == "covariance_matrix":
+            matrix = linalg.cholesky(matrix)
+        elif name == "precision_matrix":
+            matrix = _factor_of_inverse(matrix)
+        self._unbroadcasted_scale_tril = matrix
 
     def _full(self, matrix: Any) -> Any:
-        return matrix.expand(*self._batch_shape, *self._event_shape, *self._event_shape)
+        return matrix.expand(*self._batch_shape, -1, -1)
 
     @lazy_property
     def scale_tril(self) -> Any:
@@ -257,13 +242,38 @@ class MultivariateNormal(Distribution):
 
         return self._full(cholesky_inverse(self._unbroadcasted_scale_tril))
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
 
-    @property
-    def mode(self) -> Any:
-        return self.loc
+class MultivariateNormal(Covariance, Distribution):
+    """Normal vectors, with a covariance given by itself, by its inverse or by a factor L of it. Source:
+    torch.distributions.MultivariateNormal."""
+
+    arg_constraints = {
+        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky,
+    }  # fmt: skip
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        name, matrix = self._form(ValueError, covariance_matrix, precision_matrix, scale_tril)
+        if matrix.dim() < 2:
+            what = "scale_tril matrix" if name == "scale_tril" else name
+            raise ValueError(f"{what} must be at least two-dimensional, with optional leading batch dimensions")
+        batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        setattr(self, name, matrix.expand(*batch, *matrix.shape[-2:]))
+        self.loc = loc.expand(*batch, loc.shape[-1])
+        super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
+        self._factorise(name, matrix)
+
+    def _expand_more(self, new: Any, batch: Any) -> None:
+        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
+
+    mean = mode = same_as("loc")
 
     @property
     def variance(self) -> Any:
@@ -284,14 +294,6 @@ class MultivariateNormal(Distribution):
         n = self._event_shape[0]
         h = 0.5 * n * (1.0 + math.log(2 * math.pi)) + log_diagonal(self._unbroadcasted_scale_tril)
         return h if len(self._batch_shape) == 0 else h.expand(self._batch_shape)
-
-
-def _factor_of_inverse(precision: Any) -> Any:
-    """The lower factor of the inverse of a matrix, by the factor of the matrix read from its end."""
-    flipped = linalg.cholesky(precision.flip((-2, -1)))
-    upper = flipped.flip((-2, -1)).mT
-    eye = tensor(np.eye(precision.shape[-1]), dtype=precision.dtype)
-    return linalg.solve_triangular(upper, eye, upper=False)
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -332,13 +334,7 @@ class LowRankMultivariateNormal(Distribution):
         new._unbroadcasted_cov_diag = self._unbroadcasted_cov_diag
         new._capacitance_tril = self._capacitance_tril
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = mode = same_as("loc")
 
     @lazy_property
     def variance(self) -> Any:
@@ -350,7 +346,7 @@ class LowRankMultivariateNormal(Distribution):
         """The covariance."""
         w = self._unbroadcasted_cov_factor
         full = w @ w.mT + self._unbroadcasted_cov_diag.diag_embed()
-        return full.expand(*self._batch_shape, *self._event_shape, *self._event_shape)
+        return full.expand(*self._batch_shape, -1, -1)
 
     @lazy_property
     def scale_tril(self) -> Any:
@@ -364,7 +360,7 @@ class LowRankMultivariateNormal(Distribution):
         scaled = self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2)
         a = linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         full = d.reciprocal().diag_embed() - a.mT @ a
-        return full.expand(*self._batch_shape, *self._event_shape, *self._event_shape)
+        return full.expand(*self._batch_shape, -1, -1)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)

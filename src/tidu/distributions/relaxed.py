@@ -4,7 +4,6 @@ VonMises. Source: torch.distributions."""
 from __future__ import annotations
 
 import math
-from numbers import Number
 from typing import Any
 
 from ..core.modes import no_grad
@@ -13,20 +12,13 @@ from ..ops.random import rand
 from ..shapes import Size
 from . import constraints
 from .combined import TransformedDistribution
-from .discrete import Categorical
+from .discrete import Odds, OfCategorical
 from .distribution import Distribution, ExponentialFamily
 from .transforms import ExpTransform, SigmoidTransform
-from .utils import as_size, broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
-
-__all__ = [
-    "ContinuousBernoulli", "ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli",
-    "RelaxedOneHotCategorical", "VonMises",
-]  # fmt: skip
-
-ONE_OF = "Either `probs` or `logits` must be specified, but not both."
+from .utils import as_size, broadcast_all, clamp_probs, lazy_property, logits_to_probs, same_as
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(Odds, Distribution):
     """The log-odds of RelaxedBernoulli. Source: torch.distributions.relaxed_bernoulli.LogitRelaxedBernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -36,26 +28,10 @@ class LogitRelaxedBernoulli(Distribution):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self.temperature = temperature
-        if (probs is None) == (logits is None):
-            raise ValueError(ONE_OF)
-        given = probs if probs is not None else logits
-        (param,) = broadcast_all(given)
-        setattr(self, "probs" if probs is not None else "logits", param)
-        shape = () if isinstance(given, Number) else param.size()
-        super().__init__(shape, validate_args=validate_args)
+        super().__init__(self._take(probs, logits), validate_args=validate_args)
 
     def _expand_more(self, new: Any, batch: Size) -> None:
         new.temperature = self.temperature
-
-    @lazy_property
-    def logits(self) -> Any:
-        """The log-odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return logits_to_probs(self.logits, is_binary=True)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -70,13 +46,19 @@ class LogitRelaxedBernoulli(Distribution):
         return self.temperature.log() + diff - 2 * diff.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Relaxed(TransformedDistribution):
+    has_rsample = True
+    temperature = same_as("base_dist.temperature")
+    logits = same_as("base_dist.logits")
+    probs = same_as("base_dist.probs")
+
+
+class RelaxedBernoulli(_Relaxed):
     """Bernoulli between 0 and 1, the sharper the lower the temperature. Source:
     torch.distributions.RelaxedBernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
-    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -84,51 +66,23 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return super().expand(batch_shape, type(self).__new__(type(self)) if _instance is None else _instance)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        return self.base_dist.probs
-
-
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategorical):
     """The logarithms of RelaxedOneHotCategorical. Source:
     torch.distributions.relaxed_categorical.ExpRelaxedCategorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical, self.temperature = Categorical(probs, logits), temperature
-        shape = self._categorical.param_shape
-        super().__init__(self._categorical.batch_shape, shape[-1:], validate_args=validate_args)
+        self.temperature = temperature
+        super().__init__(probs, logits, validate_args)
 
     def _expand_more(self, new: Any, batch: Size) -> None:
-        new.temperature, new._categorical = self.temperature, self._categorical.expand(batch)
-
-    @property
-    def probs(self) -> Any:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        return self._categorical.param_shape
+        super()._expand_more(new, batch)
+        new.temperature = self.temperature
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         u = clamp_probs(rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
@@ -146,13 +100,12 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """OneHotCategorical inside the simplex, the sharper the lower the temperature. Source:
     torch.distributions.RelaxedOneHotCategorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -160,23 +113,8 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return super().expand(batch_shape, type(self).__new__(type(self)) if _instance is None else _instance)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        return self.base_dist.probs
-
-
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(Odds, ExponentialFamily):
     """C(p) p^x (1 - p)^(1 - x) on [0, 1]; near p = 1/2, between `lims`, from a series. Source:
     torch.distributions.ContinuousBernoulli."""
 
@@ -189,26 +127,16 @@ class ContinuousBernoulli(ExponentialFamily):
         self, probs: Any = None, logits: Any = None, lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        if (probs is None) == (logits is None):
-            raise ValueError(ONE_OF)
-        given = probs if probs is not None else logits
-        (param,) = broadcast_all(given)
+        shape = self._take(probs, logits)
         if probs is not None:
-            if validate_args is not None and not self.arg_constraints["probs"].check(param).all():
+            if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
                 raise ValueError("The parameter probs has invalid values")
-            param = clamp_probs(param)
-        setattr(self, "probs" if probs is not None else "logits", param)
+            self.probs = clamp_probs(self.probs)
         self._lims = lims
-        shape = () if isinstance(given, Number) else param.size()
         super().__init__(shape, validate_args=validate_args)
 
     def _expand_more(self, new: Any, batch: Size) -> None:
         new._lims = self._lims
-
-    @lazy_property
-    def logits(self) -> Any:
-        """The log-odds."""
-        return probs_to_logits(self.probs, is_binary=True)
 
     @lazy_property
     def probs(self) -> Any:
@@ -284,13 +212,7 @@ class VonMises(Distribution):
         k = self.concentration
         return k * (value - self.loc).cos() - math.log(2 * math.pi) - (i0e(k).log() + k)
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = mode = same_as("loc")
 
     @lazy_property
     def variance(self) -> Any:

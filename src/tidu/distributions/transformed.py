@@ -9,14 +9,9 @@ from .. import dtypes
 from ..ops.factories import full_like, ones_like, zeros_like
 from . import constraints
 from .combined import TransformedDistribution
-from .continuous import Cauchy, Exponential, Gamma, Normal, Uniform, batch_of
+from .continuous import Cauchy, Exponential, Gamma, Normal, Uniform
 from .transforms import AbsTransform, AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
-from .utils import broadcast_all
-
-__all__ = [
-    "Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "Kumaraswamy", "LogNormal", "LogisticNormal", "Pareto",
-    "Weibull",
-]  # fmt: skip
+from .utils import broadcast_all, same_as
 
 EULER = 0.57721566490153286060
 
@@ -24,16 +19,7 @@ EULER = 0.57721566490153286060
 class _OfBase(TransformedDistribution):
     """A transformed distribution whose parameters are its base's."""
 
-    @property
-    def loc(self) -> Any:
-        return self.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        return self.base_dist.scale
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return super().expand(batch_shape, type(self).__new__(type(self)) if _instance is None else _instance)
+    loc, scale = same_as("base_dist.loc"), same_as("base_dist.scale")
 
 
 class LogNormal(_OfBase):
@@ -117,9 +103,7 @@ class HalfCauchy(_Half):
     def mean(self) -> Any:
         return full_like(self.scale.detach().expand(self._extended_shape()), math.inf)
 
-    @property
-    def variance(self) -> Any:
-        return self.base_dist.variance
+    variance = same_as("base_dist.variance")
 
 
 class _Own(TransformedDistribution):
@@ -130,12 +114,12 @@ class _Own(TransformedDistribution):
         raise NotImplementedError
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = type(self).__new__(type(self)) if _instance is None else _instance
+        new = self._new(_instance)
         for name in self.arg_constraints:
             if name in self.__dict__:
                 setattr(new, name, self.__dict__[name].expand(batch_shape))
-        base, maps = new._make()
         new._validate_args = False
+        base, maps = new._make()
         TransformedDistribution.__init__(new, base, maps, validate_args=False)
         new._validate_args = self._validate_args
         return new
@@ -149,9 +133,7 @@ class Gumbel(_Own):
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
-        self._numbers = batch_of(self.loc, loc, scale) == ()
-        base, maps = self._make()
-        super().__init__(base, maps, validate_args=validate_args)
+        super().__init__(*self._make(), validate_args=validate_args)
 
     def _make(self) -> tuple[Any, list[Any]]:
         limits = dtypes.finfo(self.loc.dtype)
@@ -172,9 +154,7 @@ class Gumbel(_Own):
     def mean(self) -> Any:
         return self.loc + self.scale * EULER
 
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def stddev(self) -> Any:
@@ -196,8 +176,7 @@ class Weibull(_Own):
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
-        base, maps = self._make()
-        super().__init__(base, maps, validate_args=validate_args)
+        super().__init__(*self._make(), validate_args=validate_args)
 
     def _make(self) -> tuple[Any, list[Any]]:
         self.concentration_reciprocal = self.concentration.reciprocal()
@@ -230,23 +209,18 @@ class Pareto(_Own):
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
-        base, maps = self._make(validate_args)
-        super().__init__(base, maps, validate_args=validate_args)
+        super().__init__(*self._make(validate_args), validate_args=validate_args)
 
     def _make(self, validate_args: bool | None = False) -> tuple[Any, list[Any]]:
-        return Exponential(self.alpha, validate_args=validate_args), [
-            ExpTransform(),
-            AffineTransform(loc=0, scale=self.scale),
-        ]
+        maps = [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
+        return Exponential(self.alpha, validate_args=validate_args), maps
 
     @property
     def mean(self) -> Any:
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
-    @property
-    def mode(self) -> Any:
-        return self.scale
+    mode = same_as("scale")
 
     @property
     def variance(self) -> Any:
@@ -270,8 +244,7 @@ class Kumaraswamy(_Own):
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
-        base, maps = self._make()
-        super().__init__(base, maps, validate_args=validate_args)
+        super().__init__(*self._make(), validate_args=validate_args)
 
     def _make(self) -> tuple[Any, list[Any]]:
         zero, one = full_like(self.concentration0, 0), full_like(self.concentration0, 1)
@@ -316,13 +289,8 @@ class InverseGamma(_OfBase):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-base.rate.new_ones(())), validate_args=validate_args)
 
-    @property
-    def concentration(self) -> Any:
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Any:
-        return self.base_dist.rate
+    concentration = same_as("base_dist.concentration")
+    rate = same_as("base_dist.rate")
 
     @property
     def mean(self) -> Any:
@@ -356,13 +324,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return super().expand(batch_shape, type(self).__new__(type(self)) if _instance is None else _instance)
-
-    @property
-    def loc(self) -> Any:
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        return self.base_dist.base_dist.scale
+    loc = same_as("base_dist.base_dist.loc")
+    scale = same_as("base_dist.base_dist.scale")

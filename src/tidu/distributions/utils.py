@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from numbers import Number
+from operator import attrgetter
 from typing import Any
 
 from .. import dtypes
@@ -72,6 +73,11 @@ class lazy_property:
             value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value
+
+
+def same_as(path: str) -> Any:
+    """A property that is another attribute, or one of it."""
+    return property(attrgetter(path))
 
 
 def as_size(shape: Any) -> Size:

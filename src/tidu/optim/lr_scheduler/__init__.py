@@ -14,8 +14,14 @@ from ._base import (
     StepLR,
     _LRScheduler,
 )
-from ._combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR
-from ._cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ._combined import (
+    ChainedScheduler,
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    OneCycleLR,
+    ReduceLROnPlateau,
+    SequentialLR,
+)
 
 __all__ = [
     "EPOCH_DEPRECATION_WARNING", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR",
