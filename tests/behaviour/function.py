@@ -545,9 +545,7 @@ def under_vmap(torch: Any) -> None:
     x, w = torch.arange(6.0).view(3, 2), torch.tensor([1.0, 10.0])
     print(torch.func.vmap(Scale.apply, in_dims=(0, None))(x, w))
     print(
-        torch.func.vmap(
-            torch.func.grad(lambda a, b: Scale.apply(a, b).sum(), argnums=(0, 1)), in_dims=(0, None)
-        )(x, w)
+        torch.func.vmap(torch.func.grad(lambda a, b: Scale.apply(a, b).sum(), argnums=(0, 1)), in_dims=(0, None))(x, w)
     )
     print(torch.func.jacrev(Scale.apply)(w, w))
 
@@ -739,3 +737,67 @@ def tangents_that_are_not_there(torch: Any) -> None:
 
     print(torch.func.jvp(lambda x: Product.apply(x, torch.ones(2)), (a,), (a,)))
     print(torch.func.jvp(lambda x: Product.apply(torch.ones(2), x), (a,), (a,)))
+
+
+def saved_tensors_that_are_read_once(torch: Any) -> None:
+    class Once(torch.autograd.Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return g * x
+
+    x = torch.ones(2, requires_grad=True)
+    y = Once.apply(x)
+    print(y.grad_fn.saved_tensors)
+    attempt(lambda: y.grad_fn.saved_tensors)
+    for keep in (True, False):
+        y = Once.apply(x)
+        y.sum().backward(retain_graph=keep)
+        attempt(y.sum().backward)
+        attempt(lambda y=y: y.grad_fn.saved_tensors)
+    print(x.grad)
+
+
+def gradients_in_a_list(torch: Any) -> None:
+    class Boxed(torch.autograd.Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, gs: Any) -> Any:
+            print(gs)
+            return gs.pop() * 3 + gs.pop() * 2
+
+    x = torch.ones(2, requires_grad=True)
+    a, b = Boxed.apply(x)
+    (a * b).sum().backward()
+    print(x.grad)
+    Boxed.apply(x)[0].sum().backward()
+    print(x.grad)
+
+
+def vjp_is_another_name_of_backward(torch: Any) -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = torch.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    print(x.grad, torch.autograd.Function.vjp is torch.autograd.Function.backward)
+    Double.backward = staticmethod(lambda ctx, g: g)
+    attempt(Double.apply(x).sum().backward)

@@ -91,11 +91,19 @@ class FunctionNode(Node, FunctionCtx):
         """The tensors saved by `save_for_backward`, checked to be as they were."""
         if self.saves_for_forward and self.saved_for_forward is not None:
             return tuple(self.saved_for_forward)
+        if self._saved == ():
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
         if self._released:
             raise freed(self)
         if self._saved is None:
             return tuple(self.to_save or ())
-        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+        saved = tuple([None if s is None else s.unpack(self) for s in self._saved])
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._saved = ()
+        return saved
 
     def __getattr__(self, name: str) -> Any:
         if name == "saved_tensors":  # a hook's own AttributeError, which Python takes for the lack of the name
@@ -117,7 +125,8 @@ class FunctionNode(Node, FunctionCtx):
 
     def release(self) -> None:
         self._released = True
-        self._saved = None
+        if self._saved != ():
+            self._saved = None
 
     def saved_arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         for s in self._saved or ():
@@ -144,19 +153,14 @@ class FunctionNode(Node, FunctionCtx):
 
     def _run_backward(self, gs: list[Any]) -> Any:
         cls = self._forward_cls
-        if cls.backward is Function.backward and cls.vjp is Function.vjp:
-            raise NotImplementedError(
-                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-                "backward mode AD."
-            )
-        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+        own = cls.backward is not Function.backward
+        if own and cls.vjp is not Function.vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                "implement one "
-                "of them."
+                "implement one of them."
             )
-        fn = cls.backward if cls.backward is not Function.backward else cls.vjp
-        return fn(self, *gs)
+        fn = cls.backward if own else cls.vjp
+        return fn(self, gs) if cls.boxed_grads_call else fn(self, *gs)
 
     def _check(self, got: Any) -> list[Any]:
         """What `backward` returned, one cotangent an input, in its shape and dtype."""
@@ -315,12 +319,9 @@ class Function(metaclass=_FunctionMeta):
             "backward mode AD."
         )
 
-    @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+    vjp = backward
+    clear_saved_tensors_on_access = False  # whether reading ctx.saved_tensors lets go of them
+    boxed_grads_call = False  # whether backward gets the gradients as one list, from which it may take them
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
