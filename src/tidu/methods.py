@@ -15,6 +15,7 @@ from .core.inplace import inplace
 from .core.levels import alive, by_hand, depth, rank, transforming
 from .core.subclass import FACES, PUBLIC
 from .core.tensor import Tensor, set_requires_grad
+from .naming import sourced
 from .ops._arguments import guarded
 from .ops.index import LAZY
 
@@ -101,8 +102,15 @@ def _stages(x: Any) -> set[int]:
     return found
 
 
+def _say_source(fn: Any, name: str, where: str) -> None:
+    if getattr(fn, "__name__", "").removeprefix("method_").removeprefix("property_") == name:  # no other name for it
+        sourced(fn, where + name)
+
+
 def _install(family: ModuleType) -> None:
     """Give the library's face, and Tensor, what a family declares."""
+    for name in family.__all__:
+        _say_source(getattr(family, name), name, "")
     for name in family.__all__:
         fn = getattr(family, name)
         FACE[name] = guarded(fn, name)
@@ -110,10 +118,13 @@ def _install(family: ModuleType) -> None:
             fn.__module__ = family.__name__  # where pickle finds it
     for name in getattr(family, "METHODS", "").split():
         method = getattr(family, "method_" + name, None) or getattr(family, name)
+        _say_source(method, name, "Tensor.")
         setattr(Tensor, name, guarded(method, name, method=True))
     for name in getattr(family, "PROPERTIES", "").split():
         setter = getattr(family, "set_property_" + name, None) or read_only(name)
-        setattr(Tensor, name, property(getattr(family, "property_" + name), setter))
+        getter = getattr(family, "property_" + name)
+        _say_source(getter, name, "Tensor.")
+        setattr(Tensor, name, property(getter, setter))
     for name in getattr(family, "INPLACE", "").split():
         fn = inplace(getattr(family, name).op, name + "_")
         fn.__module__, fn.__qualname__ = __package__, fn.__name__  # where pickle finds it

@@ -35,6 +35,14 @@ def placed(namespace: dict[str, Any]) -> None:
                 fn.__module__, fn.__qualname__ = home, name
 
 
+def sourced(fn: Any, name: str) -> None:
+    """Say after the first paragraph of a docstring which name of PyTorch's it is about, unless it says so itself."""
+    doc = fn.__doc__
+    if doc and "Source:" not in doc:
+        first, blank, rest = doc.partition("\n\n")
+        fn.__doc__ = f"{first.rstrip()} Source: torch.{name}.{blank}{rest}"
+
+
 announced: list[Callable[[ModuleType, str], None]] = []  # who wants to know of modules made here
 
 

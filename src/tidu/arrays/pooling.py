@@ -8,7 +8,8 @@ Arrays are (planes, ...); a `window` is (kernel, stride, dilation, before, out):
 and the number of windows.
 
 Resampling: each output element is a weighted sum of a few input elements, its taps. `nearest`, `linear`, `cubic` and
-`antialiased` say which, for n elements to m: index (m, k) and weight (m, k; None for ones). `apply` takes the sums, `adjoint` spreads a cotangent back. Source: torch.nn.functional.interpolate.
+`antialiased` say which, for n elements to m: index (m, k) and weight (m, k; None for ones). `apply` takes the
+sums, `adjoint` spreads a cotangent back. Source: torch.nn.functional.interpolate.
 """
 
 from __future__ import annotations

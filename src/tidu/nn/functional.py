@@ -7,7 +7,9 @@ Source: torch.nn.functional.
 
 from __future__ import annotations
 
+from ..methods import LATER as _LATER
 from ..naming import placed as _placed
+from ..naming import sourced as _sourced
 from ..ops import activation as _activation
 from ..ops import adaptive as _adaptive
 from ..ops import ctc as _ctc
@@ -135,3 +137,6 @@ for _name in (
     globals()[_name] = _guarded(globals()[_name], _name)
 _look(globals())
 _placed(globals())
+for _name, _fn in list(globals().items()):
+    if _name[0] != "_" and callable(_fn):
+        _sourced(_fn, _name if _name in _LATER else "nn.functional." + _name)

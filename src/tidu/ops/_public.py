@@ -15,7 +15,7 @@ from ..core.modes import state
 from ..core.parameters import parameters_of
 from ..core.subclass import call_overridden, wants_public
 from ..core.tensor import Tensor
-from ..naming import placed
+from ..naming import placed, sourced
 from ._arguments import Parameter, parsed, problem, wrong
 from ._make import overriding, word
 from ._signatures import SIGNATURES
@@ -175,6 +175,7 @@ def publish(namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, 
     """Put the public form of each function in its place in a namespace."""
     for name in names:
         namespace[name] = public(namespace[name], prefix + name)
+        sourced(namespace[name], f"{prefix[:-1]}.{name}")
     placed(namespace)
 
 

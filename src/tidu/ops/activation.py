@@ -55,7 +55,7 @@ _NO_COMPLEX = refusal("c", "clamp is not supported for complex types")
 
 
 def _relu(input: Any) -> Any:
-    """max(input, 0); its derivative at 0 is 0. Source: torch.relu.
+    """max(input, 0); its derivative at 0 is 0.
 
     >>> import tidu as torch
     >>> torch.relu(torch.tensor([-1., 2.]))
@@ -136,7 +136,7 @@ leaky_relu_ = inplace(  # goes by the result, which has the input's sign
 
 
 def leaky_relu(input: Value, negative_slope: float = 0.01, inplace: bool = False) -> Value:
-    """input where it is positive, else input * negative_slope. Source: torch.nn.functional.leaky_relu."""
+    """input where it is positive, else input * negative_slope."""
     return leaky_relu_(input, negative_slope) if inplace else _leaky(input, negative_slope)
 
 
@@ -163,7 +163,7 @@ _prelu_op = Op(
 def prelu(input: Value, weight: Value) -> Value:
     """input where it is positive, else input * weight; one weight, or one a channel (dimension 1).
 
-    **Raises** RuntimeError where the number of weights is neither 1 nor that of the channels. Source: torch.prelu.
+    **Raises** RuntimeError where the number of weights is neither 1 nor that of the channels.
     """
     if input.dtype != weight.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype.legacy} and {weight.dtype.legacy}")
@@ -185,7 +185,7 @@ def prelu(input: Value, weight: Value) -> Value:
 
 
 def _threshold(input: Any, threshold: float, value: float) -> Any:
-    """input where it exceeds `threshold`, else `value`. Source: torch.threshold."""
+    """input where it exceeds `threshold`, else `value`."""
     return select.where(input <= _as(threshold, input.dtype), _as(value, input.dtype), input)
 
 
@@ -250,12 +250,12 @@ _ielu = inplace(  # goes by the result
 
 
 def elu(input: Value, alpha: float = 1.0, inplace: bool = False) -> Value:
-    """input where it is positive, else alpha * (exp(input) - 1). Source: torch.nn.functional.elu."""
+    """input where it is positive, else alpha * (exp(input) - 1)."""
     return _ielu(input, alpha) if inplace else _elu_op(input, alpha, 1, 1)
 
 
 def elu_(input: Value, alpha: float = 1.0) -> Value:
-    """In-place `elu`. Source: torch.nn.functional.elu_."""
+    """In-place `elu`."""
     return _ielu(input, alpha)
 
 
@@ -263,12 +263,12 @@ _SELU = 1.6732632423543772, 1.0507009873554805  # fixed point: mean 0, variance 
 
 
 def selu(input: Value) -> Value:
-    """scale * elu(input, alpha) with the two constants that keep mean 0 and variance 1. Source: torch.selu."""
+    """scale * elu(input, alpha) with the two constants that keep mean 0 and variance 1."""
     return _elu_op(input, *_SELU, 1)
 
 
 def selu_(input: Value) -> Value:
-    """In-place `selu`. Source: torch.selu_."""
+    """In-place `selu`."""
     return _ielu(input, *_SELU)
 
 
@@ -278,7 +278,7 @@ def f_selu(input: Value, inplace: bool = False) -> Value:
 
 
 def _celu(input: Any, alpha: float = 1.0) -> Any:
-    """max(0, input) + min(0, alpha * (exp(input / alpha) - 1)). Source: torch.celu."""
+    """max(0, input) + min(0, alpha * (exp(input / alpha) - 1))."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _elu(input, alpha, 1, 1 / alpha)
@@ -315,10 +315,7 @@ def _gelu_check(approximate: str) -> None:
 
 
 def _gelu(input: Any, *, approximate: str = "none") -> Any:
-    """input times the normal distribution function at it; with "tanh" its usual approximation.
-
-    Source: torch.nn.functional.gelu.
-    """
+    """input times the normal distribution function at it; with "tanh" its usual approximation."""
     _gelu_check(approximate)
     return kernels.gelu(input, approximate)
 
@@ -362,7 +359,7 @@ silu_ = inplace(_silu.op)
 
 
 def silu(input: Value, inplace: bool = False) -> Value:
-    """input * sigmoid(input). Source: torch.nn.functional.silu."""
+    """input * sigmoid(input)."""
     return silu_(input) if inplace else _silu(input)
 
 
@@ -382,15 +379,12 @@ mish_ = inplace(_mish.op)
 
 
 def mish(input: Value, inplace: bool = False) -> Value:
-    """input * tanh(softplus(input)). Source: torch.nn.functional.mish."""
+    """input * tanh(softplus(input))."""
     return mish_(input) if inplace else _mish(input)
 
 
 def _softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
-    """log(1 + exp(beta * input)) / beta, input itself where beta * input > threshold.
-
-    Source: torch.nn.functional.softplus.
-    """
+    """log(1 + exp(beta * input)) / beta, input itself where beta * input > threshold."""
     return kernels.softplus(input, beta, threshold)
 
 
@@ -429,12 +423,12 @@ logsigmoid.__doc__ = "log(sigmoid(input)), without overflow. Source: torch.nn.fu
 
 
 def softsign(input: Value) -> Value:
-    """input / (1 + |input|). Source: torch.nn.functional.softsign."""
+    """input / (1 + |input|)."""
     return input / (abs(input) + 1)
 
 
 def tanhshrink(input: Value) -> Value:
-    """input - tanh(input). Source: torch.nn.functional.tanhshrink."""
+    """input - tanh(input)."""
     return input - tanh(input)
 
 
@@ -475,7 +469,7 @@ _glu = Op(
 
 
 def glu(input: Value, dim: int = -1) -> Value:
-    """The first half along `dim` times the sigmoid of the second. Source: torch.nn.functional.glu."""
+    """The first half along `dim` times the sigmoid of the second."""
     if not input.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     d = normalize_dim(dim, input.ndim)
@@ -511,14 +505,14 @@ hardtanh_ = inplace(_hardtanh.op)
 
 
 def hardtanh(input: Value, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Value:
-    """input, cut off at `min_val` and `max_val`. Source: torch.nn.functional.hardtanh."""
+    """input, cut off at `min_val` and `max_val`."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return hardtanh_(input, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
 
 
 def relu6(input: Value, inplace: bool = False) -> Value:
-    """min(max(input, 0), 6). Source: torch.nn.functional.relu6."""
+    """min(max(input, 0), 6)."""
     return hardtanh_(input, 0, 6) if inplace else _hardtanh(input, 0, 6)
 
 
@@ -536,7 +530,7 @@ _ihardsigmoid = inplace(_hardsigmoid.op)
 
 
 def hardsigmoid(input: Value, inplace: bool = False) -> Value:
-    """min(max(input + 3, 0), 6) / 6. Source: torch.nn.functional.hardsigmoid."""
+    """min(max(input + 3, 0), 6) / 6."""
     return _ihardsigmoid(input) if inplace else _hardsigmoid(input)
 
 
@@ -555,7 +549,7 @@ _ihardswish = inplace(_hardswish.op)
 
 
 def hardswish(input: Value, inplace: bool = False) -> Value:
-    """input * min(max(input + 3, 0), 6) / 6. Source: torch.nn.functional.hardswish."""
+    """input * min(max(input + 3, 0), 6) / 6."""
     return _ihardswish(input) if inplace else _hardswish(input)
 
 
@@ -580,7 +574,7 @@ _BLOCK = 64  # bytes
 
 
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """input moved towards 0 by `lambd`, 0 where |input| <= lambd. Source: torch.nn.functional.softshrink."""
+    """input moved towards 0 by `lambd`, 0 where |input| <= lambd."""
     most = dtypes.finfo(dtypes.from_numpy(input.dtype)).max
     if not 0 <= lambd <= most:
         raise RuntimeError(
@@ -664,17 +658,14 @@ def _rrelu(input: Value, lower: float, upper: float, training: bool, write: bool
 def rrelu(
     input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None
 ) -> Value:
-    """input where it is positive, else times a slope: drawn from [lower, upper) when training, else their mean.
-
-    Source: torch.rrelu.
-    """
+    """input where it is positive, else times a slope: drawn from [lower, upper) when training, else their mean."""
     return _rrelu(input, lower, upper, training, False)
 
 
 def rrelu_(
     input: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, generator: Any = None
 ) -> Value:
-    """In-place `rrelu`. Source: torch.rrelu_."""
+    """In-place `rrelu`."""
     return _rrelu(input, lower, upper, training, True)
 
 

@@ -144,21 +144,20 @@ def _one(input: Value) -> Value:
 
 
 def adaptive_avg_pool1d(input: Value, output_size: Any) -> Value:
-    """The means of `output_size` windows that cover the last dimension evenly. Source: torch.adaptive_avg_pool1d."""
+    """The means of `output_size` windows that cover the last dimension evenly."""
     return _avg_pool(1, input, output_size)
 
 
 def adaptive_avg_pool2d(input: Value, output_size: Any) -> Value:
     """The means of output_size = (H, W) windows that cover the plane; None keeps a size.
 
-    Window i of o over n elements goes from floor(i n / o) to ceil((i + 1) n / o). Source:
-    torch.nn.functional.adaptive_avg_pool2d.
+    Window i of o over n elements goes from floor(i n / o) to ceil((i + 1) n / o).
     """
     return _avg_pool(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Value, output_size: Any) -> Value:
-    """The means of output_size = (D, H, W) windows. Source: torch.nn.functional.adaptive_avg_pool3d."""
+    """The means of output_size = (D, H, W) windows."""
     return _avg_pool(3, input, output_size)
 
 
@@ -500,15 +499,15 @@ def _lp_pool(
 
 
 def lp_pool1d(input: Value, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Value:
-    """The `norm_type`-norm of each window: (sum of x**p)**(1/p). Source: torch.nn.functional.lp_pool1d."""
+    """The `norm_type`-norm of each window: (sum of x**p)**(1/p)."""
     return _lp_pool(1, avg_pool1d, max_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
-    """The `norm_type`-norm of each window of a plane. Source: torch.nn.functional.lp_pool2d."""
+    """The `norm_type`-norm of each window of a plane."""
     return _lp_pool(2, avg_pool2d, max_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input: Value, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Value:
-    """The `norm_type`-norm of each window of a volume. Source: torch.nn.functional.lp_pool3d."""
+    """The `norm_type`-norm of each window of a volume."""
     return _lp_pool(3, avg_pool3d, max_pool3d, input, norm_type, kernel_size, stride, ceil_mode)

@@ -127,7 +127,6 @@ def add(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> A
     """input + alpha * other, broadcast together.
 
     **Raises** RuntimeError where shapes do not broadcast or alpha's type is above the result's.
-    Source: torch.add.
 
     >>> import tidu as torch
     >>> torch.add(torch.tensor([1, 2]), 10, alpha=3)
@@ -142,7 +141,7 @@ def add(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> A
 
 
 def sub(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
-    """input - alpha * other, broadcast together; not for bools. Source: torch.sub."""
+    """input - alpha * other, broadcast together; not for bools."""
     if old:
         return strayed(sub, "sub", (input, other, *old), {"out": out})
     if alpha.__class__ is int and alpha == 1:
@@ -152,7 +151,7 @@ def sub(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> A
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """other - alpha * input. Source: torch.rsub."""
+    """other - alpha * input."""
     if alpha.__class__ is int and alpha == 1:
         return _rsub_tensor(input, other) if isinstance(other, Tensor) else _rsub(input, other)
     check_alpha(input, other, alpha)
@@ -184,7 +183,7 @@ _isub_scaled = inplace(_sub_scaled.op, "sub_")
 
 
 def add_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
-    """In-place `add`. Source: torch.Tensor.add_."""
+    """In-place `add`."""
     if old:
         return strayed(add_, "add_", (self, other, *old), {})
     if alpha.__class__ is int and alpha == 1:
@@ -193,7 +192,7 @@ def add_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
 
 
 def sub_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
-    """In-place `sub`. Source: torch.Tensor.sub_."""
+    """In-place `sub`."""
     if old:
         return strayed(sub_, "sub_", (self, other, *old), {})
     if alpha.__class__ is int and alpha == 1:
@@ -202,7 +201,7 @@ def sub_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
 
 
 def positive(input: Any) -> Any:
-    """The tensor itself; not for bools. Source: torch.positive."""
+    """The tensor itself; not for bools."""
     if kind_of(input) == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -288,7 +287,7 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None
     **Arguments**
         rounding_mode: None; "trunc" rounds towards zero, "floor" down, and both keep integers integers.
 
-    **Raises** RuntimeError for integers divided by zero with a rounding mode. Source: torch.div.
+    **Raises** RuntimeError for integers divided by zero with a rounding mode.
     """
     if rounding_mode is _UNSAID:
         return true_div(input, other, out=out)
@@ -297,12 +296,12 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None
 
 
 def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
-    """input / other, broadcast together. Source: torch.true_divide."""
+    """input / other, broadcast together."""
     return true_div(input, other, out=out)
 
 
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The largest integer not above input / other, in the inputs' dtype; no derivative. Source: torch.floor_divide."""
+    """The largest integer not above input / other, in the inputs' dtype; no derivative."""
     return _floor_divide(tensor_like(input, other), other, out=out)
 
 
@@ -312,7 +311,7 @@ _ifloor_divide = inplace(_floor_divide.op, "floor_divide_")
 
 
 def div_(self: Any, other: Any, *, rounding_mode: Any = _UNSAID) -> Any:
-    """In-place `div`. Source: torch.Tensor.div_."""
+    """In-place `div`."""
     if rounding_mode is _UNSAID:
         return _idiv(self, other)
     _rounded(rounding_mode)
@@ -320,7 +319,7 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = _UNSAID) -> Any:
 
 
 def true_divide_(self: Any, other: Any) -> Any:
-    """In-place `true_divide`. Source: torch.Tensor.true_divide_."""
+    """In-place `true_divide`."""
     return _idiv(self, other)
 
 
@@ -378,7 +377,6 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     """input - other * floor(input / other): the remainder with the sign of `other`, as Python's %.
 
     d/dinput = 1, d/dother = -floor(input / other). **Raises** RuntimeError for integers modulo zero.
-    Source: torch.remainder.
     """
     if isinstance(input, Number):
         either("remainder", input, other)
@@ -387,7 +385,7 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
 
 
 def fmod(input: Any, other: Any, *, out: Any = None) -> Any:
-    """input - other * trunc(input / other): the remainder with the sign of `input`, as C's fmod. Source: torch.fmod."""
+    """input - other * trunc(input / other): the remainder with the sign of `input`, as C's fmod."""
     return (fmod_tensor if isinstance(other, Tensor) else fmod_number)(input, other, out=out)
 
 
@@ -396,12 +394,12 @@ _ifmod = inplace(fmod_tensor.op, "fmod_"), inplace(fmod_number.op, "fmod_")
 
 
 def remainder_(self: Any, other: Any) -> Any:
-    """In-place `remainder`. Source: torch.Tensor.remainder_."""
+    """In-place `remainder`."""
     return _iremainder[not isinstance(other, Tensor)](self, other)
 
 
 def fmod_(self: Any, other: Any) -> Any:
-    """In-place `fmod`. Source: torch.Tensor.fmod_."""
+    """In-place `fmod`."""
     return _ifmod[not isinstance(other, Tensor)](self, other)
 
 

@@ -223,7 +223,6 @@ def scaled_dot_product_attention(
     chance
     of a weight to be dropped; is_causal: queries see the keys up to their own place; scale: 1 / sqrt(width) if None;
     enable_gqa: fewer heads of keys and values than of queries, each for several. Rows that see nothing give zeros.
-    Source: torch.nn.functional.scaled_dot_product_attention.
     """
     _check(query, key, value, attn_mask)
     if _fits(query, key, value, attn_mask, dropout_p, enable_gqa):
@@ -357,7 +356,7 @@ def multi_head_attention_forward(
     **Arguments** in_proj_weight, in_proj_bias: the three projections' weights, one above the other (or apart, with
     `use_separate_proj_weight`); bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros;
     key_padding_mask: True for keys that nobody sees; need_weights: return the weights, averaged over the heads unless
-    `average_attn_weights` is False. Source: torch.nn.functional.multi_head_attention_forward.
+    `average_attn_weights` is False.
     """
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:

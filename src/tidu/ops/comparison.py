@@ -67,7 +67,7 @@ ge = greater_equal = _comparison("ge", np.greater_equal)
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """|input - other| <= atol + rtol * |other|, elementwise; equal infinities are close.
 
-    **Raises** RuntimeError for different dtypes or negative tolerances. Source: torch.isclose.
+    **Raises** RuntimeError for different dtypes or negative tolerances.
     """
     for k, (word, v) in enumerate((("input", input), ("other", other)), 1):
         if not isinstance(v, Tensor):
@@ -96,12 +96,12 @@ _isclose = Op("isclose", _close, tensors=("input", "other"), out_arg=False).call
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether `isclose` holds everywhere, as a Python bool. Source: torch.allclose."""
+    """Whether `isclose` holds everywhere, as a Python bool."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Any, other: Any) -> bool:
-    """Whether two tensors have one shape and equal elements, as a Python bool. Source: torch.equal."""
+    """Whether two tensors have one shape and equal elements, as a Python bool."""
     if not isinstance(other, Tensor):
         raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
     try:
@@ -347,12 +347,12 @@ _conj_physical = linear("conj_physical", lambda input: np.conjugate(input), lamb
 
 
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself. Source: torch.conj."""
+    """The complex conjugate; a real tensor itself."""
     return _conj(input) if kind_of(input) == "c" else input
 
 
 def conj_physical(input: Any, *, out: Any = None) -> Any:
-    """The complex conjugate; a real tensor itself. Source: torch.conj_physical."""
+    """The complex conjugate; a real tensor itself."""
     return _conj_physical(input, out=out) if kind_of(input) == "c" or out is not None else input
 
 
@@ -360,22 +360,22 @@ conj_physical.op = _conj_physical.op
 
 
 def is_conj(input: Any) -> bool:
-    """Whether a conjugation is still to be carried out: never, here. Source: torch.is_conj."""
+    """Whether a conjugation is still to be carried out: never, here."""
     return False
 
 
 def is_neg(input: Any) -> bool:
-    """Whether a negation is still to be carried out: never, here. Source: torch.is_neg."""
+    """Whether a negation is still to be carried out: never, here."""
     return False
 
 
 def resolve_conj(input: Any) -> Any:
-    """The tensor, with its conjugation carried out, as it always is. Source: torch.resolve_conj."""
+    """The tensor, with its conjugation carried out, as it always is."""
     return input
 
 
 def resolve_neg(input: Any) -> Any:
-    """The tensor, with its negation carried out, as it always is. Source: torch.resolve_neg."""
+    """The tensor, with its negation carried out, as it always is."""
     return input
 
 

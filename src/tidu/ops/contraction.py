@@ -39,7 +39,7 @@ def einsum(*args: Any) -> Any:
     for dimensions that broadcast, and without `->` the output has the indices that occur once, in alphabetical
     order. Operands may also be given with lists of integers: einsum(x, [0, 1], y, [1, 2], [0, 2]).
 
-    **Raises** RuntimeError for a malformed equation or sizes that do not fit. Source: torch.einsum.
+    **Raises** RuntimeError for a malformed equation or sizes that do not fit.
 
     >>> import tidu as torch
     >>> torch.einsum("ij,j->i", torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 10.]))
@@ -253,7 +253,7 @@ def _pair(x: Any, y: Any, summed: list[int]) -> Any:
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over the two lists of
-    dimensions given. Source: torch.tensordot."""
+    dimensions given."""
     if isinstance(dims, Tensor):
         dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
     if isinstance(dims, int):
@@ -311,7 +311,7 @@ def _count(x: Any, dims: list[int]) -> int:
 
 
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The sum of products over the last dimensions of both. Source: torch.inner."""
+    """The sum of products over the last dimensions of both."""
     _tensors("inner", input, other)
     if input.ndim == 0 or other.ndim == 0:
         return mul(input, other, out=out)
@@ -324,7 +324,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
 
 
 def kron(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The Kronecker product. Source: torch.kron."""
+    """The Kronecker product."""
     _tensors("kron", input, other)
     n = max(input.ndim, other.ndim)
     p = (1,) * (n - input.ndim) + tuple(input.shape)
@@ -407,8 +407,6 @@ _TransposeNode.__name__ = _TransposeNode.__qualname__ = "TBackward0"
 
 def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None) -> Value:
     """input @ weight.T + bias, for input (..., n), weight (m, n) or (n), bias (m) or none.
-
-    Source: torch.nn.functional.linear.
 
     >>> import tidu as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[3., 4.]]), torch.tensor([5.]))
@@ -513,7 +511,7 @@ _trilinear: Any = Op(
 def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) -> Value:
     """sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k], for every k.
 
-    **Raises** RuntimeError where sizes do not agree. Source: torch.bilinear.
+    **Raises** RuntimeError where sizes do not agree.
     """
     given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
     if any(v is not None and v.dtype != input1.dtype for v in given.values()):

@@ -61,7 +61,7 @@ _clone = shaped_op(
 
 
 def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy of a tensor, through which gradients flow. Source: torch.clone.
+    """A copy of a tensor, through which gradients flow.
 
     Args:
         input: a tensor.
@@ -74,7 +74,7 @@ clone.op = _clone.op
 
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:
-    """The tensor itself if its elements lie in order, else a copy in which they do. Source: torch.Tensor.contiguous."""
+    """The tensor itself if its elements lie in order, else a copy in which they do."""
     try:
         a = self._a
     except AttributeError:
@@ -146,7 +146,7 @@ def detach_(self: Any) -> Any:
 def property_data(self: Any) -> Any:
     """The same memory without the history, and with a version of its own: writes to it go unnoticed.
 
-    Assigning another tensor makes this one share its memory. Source: torch.Tensor.data.
+    Assigning another tensor makes this one share its memory.
     """
     t = detach(self)
     t._v = Inference((0,)) if type(self._v) is Inference else [0]
@@ -173,7 +173,7 @@ def cast_array(a: Any, d: Any) -> Any:
 
 
 def to(self: Any, *args: Any, **kw: Any) -> Any:
-    """The tensor in another dtype; itself if nothing changes. Source: torch.Tensor.to.
+    """The tensor in another dtype; itself if nothing changes.
 
     to(dtype, non_blocking=False, copy=False, memory_format=preserve_format), to(device=None, dtype=None, ...) and
     to(other, ...), which takes dtype and device from another tensor.
@@ -303,7 +303,7 @@ _BY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
 
 
 def type_as(self: Any, other: Any) -> Any:
-    """The tensor in the dtype of another. Source: torch.Tensor.type_as."""
+    """The tensor in the dtype of another."""
     if not isinstance(other, Tensor):
         raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
     return convert(self, other.dtype)
@@ -338,32 +338,32 @@ method_cdouble = _converter(dtypes.complex128, "cdouble")
 
 
 def cpu(self: Any, memory_format: Any = None) -> Any:
-    """The tensor itself: it is on the CPU. Source: torch.Tensor.cpu."""
+    """The tensor itself: it is on the CPU."""
     return self if memory_format is None else to(self, memory_format=memory_format)
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """AssertionError: there is no such device. Source: torch.Tensor.cuda."""
+    """AssertionError: there is no such device."""
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 def xpu(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """AssertionError: there is no such device. Source: torch.Tensor.xpu."""
+    """AssertionError: there is no such device."""
     raise AssertionError("Torch not compiled with XPU enabled")
 
 
 def pin_memory(self: Any, device: Any = None) -> Any:
-    """RuntimeError: memory is pinned for accelerators, and there is none. Source: torch.Tensor.pin_memory."""
+    """RuntimeError: memory is pinned for accelerators, and there is none."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
 def is_pinned(self: Any, device: Any = None) -> bool:
-    """False: see `pin_memory`. Source: torch.Tensor.is_pinned."""
+    """False: see `pin_memory`."""
     return False
 
 
 def share_memory_(self: Any) -> Any:
-    """Move the tensor to memory that processes which `fork` starts share. Source: torch.Tensor.share_memory_."""
+    """Move the tensor to memory that processes which `fork` starts share."""
     if not is_shared(self):
         a = self._a
         self._a = np.ndarray(a.shape, a.dtype, _SharedMemory(-1, max(a.nbytes, 1)))
@@ -376,7 +376,7 @@ class _SharedMemory(mmap.mmap):
 
 
 def is_shared(self: Any) -> bool:
-    """Whether processes that this one starts see the memory. Source: torch.Tensor.is_shared."""
+    """Whether processes that this one starts see the memory."""
     base = self._a
     while isinstance(base, np.ndarray):
         base = base.base

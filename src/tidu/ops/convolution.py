@@ -314,7 +314,7 @@ def convolution(
     input: Value, weight: Value, bias: Value, stride: Any, padding: Any, dilation: Any, transposed: bool,
     output_padding: Any, groups: int,
 ) -> Value:  # fmt: skip
-    """The convolution behind all the others. Source: torch.convolution."""
+    """The convolution behind all the others."""
     n = weight.ndim - 2
     if n < 1:
         raise RuntimeError("weight should have at least three dimensions")
@@ -434,7 +434,7 @@ def conv1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Value:
-    """The convolution of (N, C, L) or (C, L) with a kernel (O, C / groups, K). Source: torch.conv1d.
+    """The convolution of (N, C, L) or (C, L) with a kernel (O, C / groups, K).
 
     **Arguments** bias: (O); stride, dilation: steps between places of the kernel, and within it; padding: zeros on both
     sides, or "valid", or "same"; groups: blocks of channels that are not mixed.
@@ -455,7 +455,7 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Value:
-    """The convolution of (N, C, H, W) or (C, H, W) with a kernel (O, C / groups, KH, KW). Source: torch.conv2d.
+    """The convolution of (N, C, H, W) or (C, H, W) with a kernel (O, C / groups, KH, KW).
 
     out[n, o, i, j] = bias[o] + sum over c, u, v of input[n, c, i * stride + u * dilation - padding, ...] *
     weight[o, c, u, v]. The arguments are those of `conv1d`, numbers or pairs.
@@ -472,10 +472,7 @@ def conv3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Value:
-    """The convolution of (N, C, D, H, W) or (C, D, H, W) with a kernel (O, C / groups, KD, KH, KW).
-
-    Source: torch.conv3d.
-    """
+    """The convolution of (N, C, D, H, W) or (C, D, H, W) with a kernel (O, C / groups, KD, KH, KW)."""
     return _conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -532,7 +529,7 @@ def _axes(x: Value, *order: int) -> Value:
 
 
 def conv_tbc(input: Value, weight: Value, bias: Value, pad: int = 0) -> Value:
-    """The convolution of (T, N, C) with a kernel (K, C, O). Source: torch.conv_tbc."""
+    """The convolution of (T, N, C) with a kernel (K, C, O)."""
     if input.ndim != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
     if weight.ndim != 3:

@@ -551,10 +551,7 @@ def sparse_csr_tensor(
     crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
 ) -> Any:  # fmt: skip
-    """The sparse matrix whose rows have `values` in the columns `col_indices`; `crow_indices` says where rows begin.
-
-    Source: torch.sparse_csr_tensor.
-    """
+    """The sparse matrix whose rows have `values` in the columns `col_indices`; `crow_indices` says where rows begin."""
     _warn_of_csr()
     crow, col, of = _given(crow_indices), _given(col_indices), _given(values, dtype)
     if size is None:
@@ -582,7 +579,7 @@ def _warn_of_csr() -> None:
 def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, layout: Any = None, **kw: Any
 ) -> Any:
-    """A matrix in a compressed layout, of which there is torch.sparse_csr. Source: torch.sparse_compressed_tensor."""
+    """A matrix in a compressed layout, of which there is torch.sparse_csr."""
     if layout is not layouts.sparse_csr:
         _in_layout(None, layout)
     return sparse_csr_tensor(compressed_indices, plain_indices, values, size, **kw)
@@ -868,7 +865,7 @@ _indices, _values, _nnz, _coalesced_ = (_dense_only(n, "") for n in ("_indices",
 
 
 def sparse_mask(self: Any, mask: Any) -> Any:
-    """The values at the indices of a sparse tensor, as one. Source: torch.Tensor.sparse_mask."""
+    """The values at the indices of a sparse tensor, as one."""
     if not isinstance(mask, Sparse):
         raise _cannot("__nnz", "CPU")
     if self is mask:
@@ -888,7 +885,7 @@ def sparse_mask(self: Any, mask: Any) -> Any:
 def to_sparse(
     self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
 ) -> Any:
-    """The tensor in a sparse layout: by coordinates unless `layout` says otherwise. Source: torch.Tensor.to_sparse.
+    """The tensor in a sparse layout: by coordinates unless `layout` says otherwise.
 
     Args:
         sparse_dim: how many dimensions the indices are of; those that follow are dense.
@@ -922,12 +919,12 @@ def to_sparse(
 
 
 def to_sparse_coo(self: Any) -> Any:
-    """The tensor by coordinates. Source: torch.Tensor.to_sparse_coo."""
+    """The tensor by coordinates."""
     return to_sparse(self)
 
 
 def to_sparse_csr(self: Any, dense_dim: Any = None) -> Any:
-    """The matrix by compressed rows. Source: torch.Tensor.to_sparse_csr."""
+    """The matrix by compressed rows."""
     _warn_of_csr()
     if self.ndim != 2:
         raise RuntimeError("to_sparse_csr: tidu has matrices by rows alone, not batches of them")

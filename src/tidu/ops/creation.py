@@ -33,7 +33,7 @@ def tensor(
     data: Any = REQUIRED, *more: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor with a copy of `data`, and no history. Source: torch.tensor.
+    """A tensor with a copy of `data`, and no history.
 
     Args:
         data: a number, nested sequences of numbers, an array, or a tensor.
@@ -95,7 +95,7 @@ def new_tensor(
     self: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor with a copy of `data` in this tensor's dtype. Source: torch.Tensor.new_tensor."""
+    """A tensor with a copy of `data` in this tensor's dtype."""
     check_place(device, pin_memory, layout)
     if overriding(self):
         return call_overridden(new_tensor, (self,), (self, data), {} if dtype is None else {"dtype": dtype})
@@ -107,7 +107,7 @@ def scalar_tensor(
     s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A 0-d tensor of a number, of the default floating type. Source: torch.scalar_tensor."""
+    """A 0-d tensor of a number, of the default floating type."""
     check_place(device, pin_memory, layout)
     d = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, "scalar_tensor")
     return made(filling(number(s, "scalar_tensor", "s", 1), d), requires_grad)
@@ -117,7 +117,7 @@ def scalar_tensor(
 
 
 def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, sharing memory and history with it where possible. Source: torch.as_tensor.
+    """`data` as a tensor, sharing memory and history with it where possible.
 
     >>> import numpy as np, tidu as torch
     >>> a = np.zeros(2)
@@ -140,7 +140,7 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """`obj` as a tensor: shared memory where possible, a copy where asked for. Source: torch.asarray.
+    """`obj` as a tensor: shared memory where possible, a copy where asked for.
 
     Args:
         obj: a tensor, an array, an object with DLPack or the buffer protocol, a number or nested sequences.
@@ -199,7 +199,7 @@ def _has_buffer(obj: Any) -> bool:
 
 
 def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
-    """A tensor over the memory of an array. Source: torch.from_numpy.
+    """A tensor over the memory of an array.
 
     Raises:
         TypeError: not an array, or of a type that tensors do not have.
@@ -228,7 +228,7 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor over the memory of an object that speaks DLPack. Source: torch.from_dlpack."""
+    """A tensor over the memory of an object that speaks DLPack."""
     check_place(device)
     if not hasattr(ext_tensor, "__dlpack__"):
         raise RuntimeError(
@@ -245,7 +245,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A 1-d tensor over the memory of an object with Python's buffer protocol. Source: torch.frombuffer.
+    """A 1-d tensor over the memory of an object with Python's buffer protocol.
 
     Args:
         buffer: a bytearray, array.array, memoryview, ...
@@ -353,12 +353,12 @@ def rebrand(t: Any, cls: Any) -> Any:
 
 
 def new(self: Any, *args: Any, device: Any = None) -> Any:
-    """A tensor of this one's dtype, as the old constructors make one. Source: torch.Tensor.new."""
+    """A tensor of this one's dtype, as the old constructors make one."""
     return build(self.dtype, args, device)
 
 
 def as_subclass(self: Any, cls: Any) -> Any:
-    """The same memory and history as an instance of a subclass. Source: torch.Tensor.as_subclass."""
+    """The same memory and history as an instance of a subclass."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "

@@ -210,7 +210,7 @@ def ctc_loss(
     log_probs: Value, targets: Value, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = NONE,
     zero_infinity: bool = False,
 ) -> Value:  # fmt: skip
-    """`nn.functional.ctc_loss` with a number for the reduction. Source: torch.ctc_loss."""
+    """`nn.functional.ctc_loss` with a number for the reduction."""
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
     n = x.shape[1]

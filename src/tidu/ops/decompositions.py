@@ -67,7 +67,7 @@ def _check_gauge(diagonal: Any, name: str, what: str) -> None:
 
 
 def _qr_forward(A: Any, mode: str = "reduced") -> Any:
-    """Q and R with A = Q R. Source: torch.linalg.qr."""
+    """Q and R with A = Q R."""
     check_matrix(A, "linalg.qr")
     check_floating(A, "linalg.qr", low=True)
     if mode not in ("reduced", "complete", "r"):
@@ -136,7 +136,7 @@ trailing("linalg_qr", A=2)
 
 
 def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
-    """Q with orthonormal columns and upper triangular R with A = Q R. Source: torch.linalg.qr.
+    """Q with orthonormal columns and upper triangular R with A = Q R.
 
     `mode` is "reduced", "complete" (a square Q) or "r" (R alone, without derivatives).
 
@@ -149,7 +149,7 @@ def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
 
 
 def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
-    """Q and R with A = Q R; torch.linalg.qr is the newer name. Source: torch.qr."""
+    """Q and R with A = Q R; torch.linalg.qr is the newer name."""
     r = qr_result(*_qr.call(input, "reduced" if some else "complete"))
     return r if out is None else into_pair("qr", out, r, qr_result)
 
@@ -298,7 +298,7 @@ def check_driver(driver: Any) -> None:
 
 
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
-    """U, S, V^H with A = U diag(S) V^H, S falling. Source: torch.linalg.svd.
+    """U, S, V^H with A = U diag(S) V^H, S falling.
 
     Gradients are finite where the singular values differ from each other and, if the matrix is not square, from zero;
     a loss must not depend on the phases (signs) of the vectors.
@@ -317,14 +317,14 @@ def needs_vectors(a: Any) -> bool:
 
 
 def linalg_svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
-    """The singular values, falling. Source: torch.linalg.svdvals."""
+    """The singular values, falling."""
     check_driver(driver)
     r = _svd.call(A, False, needs_vectors(A))[1]
     return r if out is None else into("linalg_svdvals", out, r)
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
-    """U, S, V with A = U diag(S) V^H; torch.linalg.svd is the newer name. Source: torch.svd."""
+    """U, S, V with A = U diag(S) V^H; torch.linalg.svd is the newer name."""
     if input.ndim < 2:
         raise RuntimeError(
             f"linalg.svd: input should have at least 2 dimensions, but has {input.ndim} dimensions instead"
@@ -398,7 +398,7 @@ trailing("linalg_eigh", A=2)
 
 
 def linalg_eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """The eigenvalues, rising, and orthonormal eigenvectors of a hermitian matrix. Source: torch.linalg.eigh.
+    """The eigenvalues, rising, and orthonormal eigenvectors of a hermitian matrix.
 
     `UPLO` says which triangle is read. A loss must not depend on the phases (signs) of the vectors.
 
@@ -410,7 +410,7 @@ def linalg_eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
 
 def linalg_eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
-    """The eigenvalues of a hermitian matrix, rising. Source: torch.linalg.eigvalsh."""
+    """The eigenvalues of a hermitian matrix, rising."""
     r = _eigh.call(A, UPLO, needs_vectors(A))[0]
     return r if out is None else into("linalg_eigvalsh", out, r)
 
@@ -466,7 +466,7 @@ trailing("linalg_eig", A=2)
 
 
 def linalg_eig(A: Any, *, out: Any = None) -> Any:
-    """The eigenvalues and eigenvectors (columns of length 1) of a square matrix, complex. Source: torch.linalg.eig.
+    """The eigenvalues and eigenvectors (columns of length 1) of a square matrix, complex.
 
     >>> import tidu as torch
     >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues.imag.abs()
@@ -476,7 +476,7 @@ def linalg_eig(A: Any, *, out: Any = None) -> Any:
 
 
 def linalg_eigvals(A: Any, *, out: Any = None) -> Any:
-    """The eigenvalues of a square matrix, complex. Source: torch.linalg.eigvals."""
+    """The eigenvalues of a square matrix, complex."""
     r = _eig.call(A, needs_vectors(A), "linalg.eig")[0]
     return r if out is None else into("linalg_eigvals", out, r)
 

@@ -28,7 +28,7 @@ Ints = tuple[int, ...]
 
 
 def _unsqueeze(input: Any, dim: int) -> Any:
-    """A new dimension of size one, as a view. Source: torch.unsqueeze."""
+    """A new dimension of size one, as a view."""
     d = normalize_dim(dim, input.ndim + 1)
     return input[(*(slice(None),) * d, None, ...)]
 
@@ -58,7 +58,7 @@ _squeeze_dims = view_op(
 
 
 def squeeze(input: Any, dim: Any = REQUIRED, *, axis: Any = REQUIRED) -> Any:
-    """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.squeeze."""
+    """Drop dimensions of size one (all of them, or those named), as a view."""
     try:
         return _squeezed(input, dim, axis, _VIEWS)
     except TypeError:
@@ -66,7 +66,7 @@ def squeeze(input: Any, dim: Any = REQUIRED, *, axis: Any = REQUIRED) -> Any:
 
 
 def method_squeeze(self: Tensor, dim: Any = REQUIRED, *more: int, axis: Any = REQUIRED) -> Any:
-    """Drop dimensions of size one (all of them, or those named), as a view. Source: torch.Tensor.squeeze."""
+    """Drop dimensions of size one (all of them, or those named), as a view."""
     dim = (dim, *more) if more else dim
     try:
         return _squeezed(self, dim, axis, _VIEWS)
@@ -84,12 +84,12 @@ def _squeezed(input: Any, dim: Any, axis: Any, ops: Any) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """The tensor (or each of several), a 0-d one with a dimension of size one. Source: torch.atleast_1d."""
+    """The tensor (or each of several), a 0-d one with a dimension of size one."""
     return _at_least(tensors, lambda x: x if x.ndim else reshape(x, (1,)), "atleast_1d")
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """The tensor (or each of several) with at least two dimensions, new ones in front. Source: torch.atleast_2d."""
+    """The tensor (or each of several) with at least two dimensions, new ones in front."""
 
     def raised(x: Any) -> Any:
         return x if x.ndim > 1 else unsqueeze(x, 0) if x.ndim else reshape(x, (1, 1))
@@ -98,8 +98,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """The tensor (or each of several) with at least three dimensions: (1, n, 1) for a vector, (m, n, 1) for a matrix.
-    Source: torch.atleast_3d."""
+    """The tensor (or each of several) with at least three dimensions: (1, n, 1) for a vector, (m, n, 1) for a matrix."""
 
     def raised(x: Any) -> Any:
         n = x.ndim
@@ -158,27 +157,27 @@ expand = view_op("expand", _expand, lambda g, shape, _: sum_to(g, shape))
 
 
 def method_expand(self: Tensor, *size: Any, implicit: bool = False, **kw: Any) -> Any:
-    """Dimensions of size one repeated without copying; -1 keeps a size. Source: torch.Tensor.expand."""
+    """Dimensions of size one repeated without copying; -1 keeps a size."""
     return expand(self, named_ints(size, kw, "expand", "size"))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Any:
-    """Expanded to the shape of `other`. Source: torch.Tensor.expand_as."""
+    """Expanded to the shape of `other`."""
     return expand(self, tuple(other.shape))
 
 
 def method_broadcast_to(self: Tensor, *size: Any, **kw: Any) -> Any:
-    """Expanded to a shape. Source: torch.Tensor.broadcast_to."""
+    """Expanded to a shape."""
     return expand(self, named_ints(size, kw, "broadcast_to", "size"))
 
 
 def broadcast_to(input: Tensor, size: Any) -> Any:
-    """Expanded to a shape. Source: torch.broadcast_to."""
+    """Expanded to a shape."""
     return expand(input, ints((size,), "broadcast_to", "size"))
 
 
 def broadcast_tensors(*tensors: Any) -> Any:
-    """The tensors expanded to their common shape. Source: torch.broadcast_tensors."""
+    """The tensors expanded to their common shape."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     for i, x in enumerate(tensors):
@@ -200,7 +199,7 @@ _IN_PLACE = _squeeze_all_, _squeeze_dim_, _squeeze_dims_
 
 
 def squeeze_(self: Tensor, dim: Any = REQUIRED) -> Any:
-    """Drop dimensions of size one, in place. Source: torch.Tensor.squeeze_."""
+    """Drop dimensions of size one, in place."""
     try:
         return _squeezed(self, dim, REQUIRED, _IN_PLACE)
     except TypeError:

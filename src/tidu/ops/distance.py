@@ -27,7 +27,7 @@ Ints = tuple[int, ...]
 
 
 def pairwise_distance(x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Value:
-    """The p-norm of x1 - x2 + eps over the last dimension. Source: torch.pairwise_distance."""
+    """The p-norm of x1 - x2 + eps over the last dimension."""
     d = max(x1.ndim, x2.ndim) - 1
     return _norm(add_number(x1 - x2, eps), float(p), (d,), keepdim)
 
@@ -39,10 +39,7 @@ _norm = Op(
 
 
 def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
-    """The dot product over `dim` over the product of the norms, each at least `eps`.
-
-    Source: torch.cosine_similarity.
-    """
+    """The dot product over `dim` over the product of the norms, each at least `eps`."""
     d = x1.dtype
     if d.category != 2 or x2.dtype is not d:
         d = result_type((x1, x2))
@@ -68,7 +65,7 @@ def _at_least(norm: Value, eps: float) -> Value:
 
 
 def normalize(input: Value, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Value = None) -> Value:
-    """input over its p-norm along `dim`, which counts at least `eps`. Source: torch.nn.functional.normalize."""
+    """input over its p-norm along `dim`, which counts at least `eps`."""
     from .arithmetic import div
 
     norm = clamp_min(vector_norm(input, p, dim, True), eps).expand_as(input)
@@ -169,7 +166,6 @@ def cdist(x1: Value, x2: Value, p: float = 2.0, compute_mode: str = "use_mm_for_
     """The p-norms of the differences between all rows of x1 (..., n, d) and x2 (..., m, d), as (..., n, m).
 
     **Arguments** compute_mode: whether 2-norms may come from a product of matrices, which is faster and less exact.
-    Source: torch.cdist.
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
@@ -256,7 +252,7 @@ _pdist = Op(
 
 
 def pdist(input: Value, p: float = 2) -> Value:
-    """The p-norms of the differences of all pairs of rows, as a vector. Source: torch.pdist."""
+    """The p-norms of the differences of all pairs of rows, as a vector."""
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if input.dtype.category != 2:

@@ -93,7 +93,7 @@ _bernoulli_p_op = sampler("bernoulli", _bernoulli, "NotImplemented", rule=no_der
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, out: Any = None) -> Tensor:
-    """1 with probability `input`, place by place, else 0; with probability `p` if given. Source: torch.bernoulli.
+    """1 with probability `input`, place by place, else 0; with probability `p` if given.
 
     Args:
         input: the probabilities, of a floating type. With `p` only its shape and dtype matter.
@@ -121,7 +121,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Fill with 1 with probability `p` (a number, or a tensor of them), else 0. Source: torch.Tensor.bernoulli_."""
+    """Fill with 1 with probability `p` (a number, or a tensor of them), else 0."""
     if isinstance(p, Tensor):
         return apply_inplace(_flip_each_op, (self, p, generator))
     return apply_inplace(_flip_op, (self, float_arg(p, "bernoulli_", "p", 1), generator))
@@ -161,7 +161,7 @@ def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers: `normal(mean, std)` with tensors or `normal(mean, std, size)`. Source: torch.normal.
+    """Normal numbers: `normal(mean, std)` with tensors or `normal(mean, std, size)`.
 
     Args:
         mean, std: means and standard deviations: tensors that broadcast, or a tensor and a number. The result
@@ -249,8 +249,6 @@ def multinomial(
 ) -> Tensor:
     """Places drawn with probabilities in proportion to `input`, a row of them for each of its rows.
 
-    Source: torch.multinomial.
-
     Args:
         input: weights of a floating type, not negative; a vector or a matrix.
         num_samples: how many to draw from each row.
@@ -332,7 +330,7 @@ _poisson_op = sampler("poisson", _poisson, "PoissonBackward0")
 
 
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
-    """A Poisson number for every rate in `input`, in its dtype. Source: torch.poisson.
+    """A Poisson number for every rate in `input`, in its dtype.
 
     Raises:
         RuntimeError: a rate below 0.
@@ -362,7 +360,7 @@ _binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob",
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
-    """How many of `count` trials succeed, each with probability `prob`. Source: torch.binomial.
+    """How many of `count` trials succeed, each with probability `prob`.
 
     Args:
         count, prob: tensors of one floating dtype; they broadcast.
@@ -408,7 +406,7 @@ _gamma_op.random = True
 
 
 def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
-    """A Gamma(alpha, 1) number for every alpha in `input`; gradients flow to alpha. Source: torch._standard_gamma."""
+    """A Gamma(alpha, 1) number for every alpha in `input`; gradients flow to alpha."""
     return _gamma_op.call(input, generator)
 
 
@@ -423,5 +421,5 @@ _dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=
 
 
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
-    """Dirichlet numbers along the last dimension of the concentrations `input`. Source: torch._sample_dirichlet."""
+    """Dirichlet numbers along the last dimension of the concentrations `input`."""
     return _dirichlet_op.call(input, generator)

@@ -103,8 +103,6 @@ def _unchanged(input: Any, p: float, train: bool, fn: str) -> bool:
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Each element 0 with probability `p`, else times 1 / (1 - p); `input` itself unless training.
 
-    Source: torch.dropout.
-
     >>> import tidu as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.dropout(torch.ones(6), 0.5, True)
@@ -114,40 +112,37 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """In-place `dropout`. Source: torch.dropout_."""
+    """In-place `dropout`."""
     return _drop(input, p, train, "dropout_", inplace=True)
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Whole channels (dimension 1) of each sample (dimension 0) dropped. Source: torch.feature_dropout."""
+    """Whole channels (dimension 1) of each sample (dimension 0) dropped."""
     return _drop(input, p, train, "feature_dropout", features=True)
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """In-place `feature_dropout`. Source: torch.feature_dropout_."""
+    """In-place `feature_dropout`."""
     return _drop(input, p, train, "feature_dropout_", inplace=True, features=True)
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Elements set to SELU's limit with probability `p`, then all shifted and scaled to keep mean 0, variance 1.
-
-    Source: torch.alpha_dropout.
-    """
+    """Elements set to SELU's limit with probability `p`, then all shifted and scaled to keep mean 0, variance 1."""
     return _alpha_drop(input, p, train, "alpha_dropout")
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """In-place `alpha_dropout`. Source: torch.alpha_dropout_."""
+    """In-place `alpha_dropout`."""
     return _alpha_drop(input, p, train, "alpha_dropout_", inplace=True)
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`alpha_dropout` of whole channels. Source: torch.feature_alpha_dropout."""
+    """`alpha_dropout` of whole channels."""
     return _alpha_drop(input, p, train, "feature_alpha_dropout", features=True)
 
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """In-place `feature_alpha_dropout`. Source: torch.feature_alpha_dropout_."""
+    """In-place `feature_alpha_dropout`."""
     return _alpha_drop(input, p, train, "feature_alpha_dropout_", inplace=True, features=True)
 
 
@@ -180,7 +175,7 @@ _native_dropout_op.random = True
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """`dropout`, and the mask of what was kept. Source: torch.native_dropout."""
+    """`dropout`, and the mask of what was kept."""
     return _native_dropout_op.call(input, p, train)
 
 
@@ -221,7 +216,7 @@ def f_feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = Fals
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, L) or (C, L) dropped. Source: torch.nn.functional.dropout1d.
+    """Whole channels of (N, C, L) or (C, L) dropped.
 
     Raises:
         RuntimeError: `input` of other than 2 or 3 dimensions.
@@ -237,7 +232,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, H, W) dropped. Source: torch.nn.functional.dropout2d.
+    """Whole channels of (N, C, H, W) dropped.
 
     A 3-d input is taken as (N, C, L), with a warning.
     """
@@ -256,7 +251,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped. Source: torch.nn.functional.dropout3d."""
+    """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped."""
     _check_probability(p)
     if input.ndim not in (4, 5):
         _warn_dimensions("dropout3d", input.ndim, 3, "4D or 5D")

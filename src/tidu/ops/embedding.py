@@ -140,7 +140,7 @@ _EmbeddingNode: Any = type("EmbeddingBackward0", (EmbeddingNode,), {"__slots__":
 def embedding(
     weight: Value, indices: Value, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Value:
-    """The rows of `weight` that `indices` name; `padding_idx` gets no gradient. Source: torch.embedding."""
+    """The rows of `weight` that `indices` name; `padding_idx` gets no gradient."""
     try:
         w, i = weight._a, indices._a
     except AttributeError:
@@ -187,10 +187,7 @@ def look_up(x: Value, indices: Value) -> Value:
 
 
 def embedding_renorm_(weight: Value, indices: Value, max_norm: float, norm_type: float) -> Value:
-    """Scale the rows that are looked up down to a norm of at most `max_norm`, in place, unrecorded.
-
-    Source: torch.embedding_renorm_.
-    """
+    """Scale the rows that are looked up down to a norm of at most `max_norm`, in place, unrecorded."""
     rows = np.unique(indices._a)
     with no_grad():
         a = weight._a
@@ -229,8 +226,7 @@ def f_embedding(
 
 
 def one_hot(tensor: Value, num_classes: int = -1) -> Value:
-    """Integers as unit vectors: (...) to (..., num_classes), 1 at the index, else 0. Source:
-    torch.nn.functional.one_hot.
+    """Integers as unit vectors: (...) to (..., num_classes), 1 at the index, else 0.
 
     **Arguments** num_classes: -1 for one more than the largest.
 
@@ -405,7 +401,7 @@ def embedding_bag(
 ) -> Any:  # fmt: skip
     """The bags of embeddings, mode 0 sums, 1 means, 2 maxima; and which bag each index is in, the bags' sizes,
     and whence
-    the maxima come. Source: torch.embedding_bag.
+    the maxima come.
     """
     n = weight.shape[0]
     if padding_idx is None:

@@ -32,7 +32,7 @@ METHODS = "item numpy tolist"
 
 
 def item(self: Any) -> Any:
-    """The only element as a Python number. Source: torch.Tensor.item.
+    """The only element as a Python number.
 
     Raises:
         RuntimeError: there is not exactly one element.
@@ -47,7 +47,7 @@ def item(self: Any) -> Any:
 
 
 def tolist(self: Any) -> Any:
-    """The elements as nested lists, a number for a 0-d tensor. Source: torch.Tensor.tolist."""
+    """The elements as nested lists, a number for a 0-d tensor."""
     a = numbers_of(self, "tolist")
     return a.tolist() if a.dtype.kind != "V" else a.astype(np.float32).tolist()
 
@@ -112,7 +112,7 @@ def _bool(self: Any) -> bool:
 
 
 def numpy(self: Any, *, force: bool = False) -> Any:
-    """An array over the memory of the tensor. Source: torch.Tensor.numpy.
+    """An array over the memory of the tensor.
 
     Args:
         force: cut it off its history without a word.

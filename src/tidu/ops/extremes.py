@@ -115,12 +115,12 @@ def _am(name: str, op: Op, kernel: str, input: Any, dim: Any, keepdim: bool, out
 
 
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
-    """The greatest elements over some dimensions; ties share the gradient. Source: torch.amax."""
+    """The greatest elements over some dimensions; ties share the gradient."""
     return _am("amax", _amax, "max_values_cpu", input, dim, keepdim, out)
 
 
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
-    """The least elements over some dimensions; ties share the gradient. Source: torch.amin."""
+    """The least elements over some dimensions; ties share the gradient."""
     return _am("amin", _amin, "min_values_cpu", input, dim, keepdim, out)
 
 
@@ -145,7 +145,7 @@ _aminmax = Op(
 
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
-    """The least and the greatest, over all elements or along a dimension. Source: torch.aminmax."""
+    """The least and the greatest, over all elements or along a dimension."""
     _refuse_complex(input, "aminmax_cpu")
     if dim is None:
         if input.numel() == 0:
@@ -256,7 +256,7 @@ def _maximal(
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
     """max(input): the greatest element. max(input, dim): the greatest along a dimension, and where. max(input, other):
-    the greater of two, elementwise. Source: torch.max."""
+    the greater of two, elementwise."""
     from .comparison import maximum
 
     dim = other if other is not None else dim
@@ -265,7 +265,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
     """min(input): the least element. min(input, dim): the least along a dimension, and where. min(input, other): the
-    lesser of two, elementwise. Source: torch.min."""
+    lesser of two, elementwise."""
     from .comparison import minimum
 
     dim = other if other is not None else dim
@@ -307,12 +307,12 @@ def _place(name: str, op: Op, input: Any, dim: Any, keepdim: bool, out: Any) -> 
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The index of the greatest element, among all or along a dimension. Source: torch.argmax."""
+    """The index of the greatest element, among all or along a dimension."""
     return _place("argmax", _argmax, input, dim, keepdim, out)
 
 
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The index of the least element, among all or along a dimension. Source: torch.argmin."""
+    """The index of the least element, among all or along a dimension."""
     return _place("argmin", _argmin, input, dim, keepdim, out)
 
 
@@ -331,7 +331,7 @@ _all, _any = Op("all", _truth(np.logical_and), out_arg=False), Op("any", _truth(
 
 
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """Whether all elements are true, over all or over some dimensions. Source: torch.all."""
+    """Whether all elements are true, over all or over some dimensions."""
     if isinstance(out, Tensor) and out.dtype.name not in ("bool", "uint8"):
         raise RuntimeError(f"all only supports bool tensor for result, got: {out.dtype.legacy}")
     r = _all.call(input, _truth_dims(dim, input.ndim), keepdim)
@@ -339,7 +339,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) 
 
 
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """Whether any element is true, over all or over some dimensions. Source: torch.any."""
+    """Whether any element is true, over all or over some dimensions."""
     if isinstance(out, Tensor) and out.dtype.name not in ("bool", "uint8"):
         raise RuntimeError(f"any only supports bool tensor for result, got: {out.dtype.legacy}")
     r = _any.call(input, _truth_dims(dim, input.ndim), keepdim)
@@ -356,6 +356,6 @@ _count = Op(
 
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """How many elements are not zero, among all or over some dimensions. Source: torch.count_nonzero."""
+    """How many elements are not zero, among all or over some dimensions."""
     dims = normalize_dims(dim, input.ndim)
     return _count.call(input, dims if input.ndim else ())

@@ -38,7 +38,7 @@ def zeros(
     *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor of zeros. The sizes come one by one or as a sequence. Source: torch.zeros.
+    """A tensor of zeros. The sizes come one by one or as a sequence.
 
     >>> import tidu as torch
     >>> torch.zeros(2, 3)
@@ -60,7 +60,7 @@ def ones(
     *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor of ones. Source: torch.ones."""
+    """A tensor of ones."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
     a = empty_array(sizes_of(args, size, "ones"), type_for(dtype, out, "ones"))
@@ -72,7 +72,7 @@ def empty(
     *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor of whatever is in memory. Source: torch.empty."""
+    """A tensor of whatever is in memory."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
     shape, d = sizes_of(args, size, "empty"), type_for(dtype, out, "empty")
@@ -89,7 +89,7 @@ def full(
     size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor filled with one number, whose type decides the dtype. Source: torch.full.
+    """A tensor filled with one number, whose type decides the dtype.
 
     >>> import tidu as torch
     >>> torch.full((2,), 7)
@@ -117,7 +117,7 @@ def empty_strided(
     size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uninitialised memory with the given sizes and strides, the latter in elements. Source: torch.empty_strided."""
+    """Uninitialised memory with the given sizes and strides, the latter in elements."""
     check_place(device, pin_memory, layout)
     d = type_for(dtype, None, "empty_strided")
     return made(_strided(shape_of(size, "empty_strided"), stride, d), requires_grad)
@@ -140,8 +140,7 @@ def empty_permuted(
     size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Dense uninitialised memory whose dimensions lie in the given order, outermost first. Source:
-    torch.empty_permuted."""
+    """Dense uninitialised memory whose dimensions lie in the given order, outermost first."""
     check_place(device, pin_memory, layout)
     shape, order = shape_of(size, "empty_permuted"), tuple(physical_layout)
     if len(order) != len(shape):
@@ -189,7 +188,7 @@ def zeros_like(
     input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Zeros in the shape, dtype and memory layout of another tensor. Source: torch.zeros_like."""
+    """Zeros in the shape, dtype and memory layout of another tensor."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
     if overriding(input):
@@ -204,7 +203,7 @@ def ones_like(
     input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Ones in the shape, dtype and memory layout of another tensor. Source: torch.ones_like."""
+    """Ones in the shape, dtype and memory layout of another tensor."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
     if overriding(input):
@@ -219,7 +218,7 @@ def empty_like(
     input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Uninitialised memory in the shape, dtype and layout of another tensor. Source: torch.empty_like."""
+    """Uninitialised memory in the shape, dtype and layout of another tensor."""
     check_place(device, pin_memory, layout)
     if overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
@@ -231,7 +230,7 @@ def full_like(
     input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """One number in the shape, dtype and layout of another tensor. Source: torch.full_like."""
+    """One number in the shape, dtype and layout of another tensor."""
     check_place(device, pin_memory, layout)
     if overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
@@ -252,7 +251,7 @@ def new_empty(
     self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uninitialised memory of the given sizes in this tensor's dtype. Source: torch.Tensor.new_empty."""
+    """Uninitialised memory of the given sizes in this tensor's dtype."""
     check_place(device, pin_memory, layout)
     if overriding(self):
         shape = sizes_of(args, size, "new_empty")
@@ -274,7 +273,7 @@ def new_zeros(
     self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Zeros of the given sizes in this tensor's dtype. Source: torch.Tensor.new_zeros."""
+    """Zeros of the given sizes in this tensor's dtype."""
     check_place(device, pin_memory, layout)
     return _new_filled(self, "new_zeros", 0, args, size, dtype, requires_grad)
 
@@ -283,7 +282,7 @@ def new_ones(
     self: Any, *args: Any, size: Any = None, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Ones of the given sizes in this tensor's dtype. Source: torch.Tensor.new_ones."""
+    """Ones of the given sizes in this tensor's dtype."""
     check_place(device, pin_memory, layout)
     return _new_filled(self, "new_ones", 1, args, size, dtype, requires_grad)
 
@@ -292,7 +291,7 @@ def new_full(
     self: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """One number, in the given sizes and this tensor's dtype. Source: torch.Tensor.new_full."""
+    """One number, in the given sizes and this tensor's dtype."""
     check_place(device, pin_memory, layout)
     if overriding(self):
         return _overridden(new_full, (self, size, fill_value), {"dtype": dtype, "requires_grad": requires_grad})
@@ -303,7 +302,7 @@ def new_empty_strided(
     self: Any, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uninitialised memory with sizes and strides in this tensor's dtype. Source: torch.Tensor.new_empty_strided."""
+    """Uninitialised memory with sizes and strides in this tensor's dtype."""
     check_place(device, pin_memory, layout)
     d = _dtype(self, dtype, "new_empty_strided")
     return made(_strided(shape_of(size, "new_empty_strided"), stride, d.np), requires_grad)

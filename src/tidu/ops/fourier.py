@@ -378,7 +378,7 @@ def fftfreq(
     n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The frequencies of fft's results, [0, 1, ..., -2, -1] / (n d). Source: torch.fft.fftfreq.
+    """The frequencies of fft's results, [0, 1, ..., -2, -1] / (n d).
 
     >>> import tidu as torch
     >>> torch.fft.fftfreq(4)
@@ -398,7 +398,7 @@ def rfftfreq(
     n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The frequencies of rfft's results, [0, 1, ..., n // 2] / (n d). Source: torch.fft.rfftfreq."""
+    """The frequencies of rfft's results, [0, 1, ..., n // 2] / (n d)."""
     check_place(device, False, layout)
     kind = _freq_dtype("rfftfreq", dtype, out)
     if n < 0:
@@ -417,7 +417,7 @@ def _shifted(input: Any, dim: Any, half: Callable[[int], int]) -> Any:
 
 
 def fftshift(input: Any, dim: Any = None) -> Any:
-    """The zero frequency moved to the middle of some dimensions, all of them unless told. Source: torch.fft.fftshift.
+    """The zero frequency moved to the middle of some dimensions, all of them unless told.
 
     >>> import tidu as torch
     >>> torch.fft.fftshift(torch.arange(4))
@@ -427,5 +427,5 @@ def fftshift(input: Any, dim: Any = None) -> Any:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Any:
-    """The inverse of fftshift. Source: torch.fft.ifftshift."""
+    """The inverse of fftshift."""
     return _shifted(input, dim, lambda n: (n + 1) // 2)

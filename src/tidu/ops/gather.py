@@ -151,7 +151,7 @@ _gather_now = indexed(
 def gather(input: Any = None, dim: Any = None, index: Any = None, *, out: Any = None, **kw: Any) -> Any:
     """The elements that `index` names along a dimension, in its shape.
 
-    **Arguments** index: int64 or int32, no larger than `input` in the other dimensions. Source: torch.gather.
+    **Arguments** index: int64 or int32, no larger than `input` in the other dimensions.
 
     >>> import tidu as torch
     >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0, 0], [1, 0]]))
@@ -185,7 +185,7 @@ def scatter_values(values: Any, shape: Ints, dim: int, index: Any) -> Any:
 
 @numpy_names
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`. Source: torch.take_along_dim."""
+    """`gather`, with the dimensions broadcast; of the flattened tensor without `dim`."""
     if indices.dtype.name not in ("int64", "int32"):
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.legacy}")
     if dim is None:
@@ -425,7 +425,7 @@ def scatter(
 ) -> Any:  # fmt: skip
     """A copy of `input` with `src` (a tensor or a number) at the places that `index` names along a dimension.
 
-    **Arguments** reduce: "add" or "multiply" instead of overwriting, without a gradient. Source: torch.scatter.
+    **Arguments** reduce: "add" or "multiply" instead of overwriting, without a gradient.
 
     >>> import tidu as torch
     >>> torch.zeros(2, 3).scatter(1, torch.tensor([[2], [0]]), 1.0)
@@ -443,12 +443,12 @@ scatter.op = _scatter_src_op
 
 @numpy_names
 def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """`scatter`, in place. Source: torch.Tensor.scatter_."""
+    """`scatter`, in place."""
     op, args = _choose(self, dim, index, src, value, reduce)
     return write_part(op, args, _combine_into if reduce is not None else scatter_into)
 
 
 @numpy_names
 def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
-    """`scatter_add`, in place. Source: torch.Tensor.scatter_add_."""
+    """`scatter_add`, in place."""
     return write_part(_scatter_add_op, (self, dim, index, src), add_into)

@@ -71,7 +71,7 @@ def searchsorted(
     """Where each value would go in a sorted sequence (in the same row of several), so that it stays sorted.
 
     **Arguments** right: behind equal elements instead of before them; side: "left" or "right", the same said otherwise;
-    sorter: indices that sort the sequence; out_int32: int32 results. Source: torch.searchsorted.
+    sorter: indices that sort the sequence; out_int32: int32 results.
 
     >>> import tidu as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4]))
@@ -132,7 +132,7 @@ def _check_out(out: Any, out_int32: bool, fn: str) -> None:
 
 
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
-    """The bucket, between sorted boundaries, of each value. Source: torch.bucketize."""
+    """The bucket, between sorted boundaries, of each value."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
@@ -174,8 +174,7 @@ _bincount_op = Op(
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number from 0 on appears in a vector of integers, or the sum of its weights.
-    Source: torch.bincount."""
+    """How often each number from 0 on appears in a vector of integers, or the sum of its weights."""
     return _bincount_op.call(input, weights, minlength)
 
 
@@ -199,8 +198,7 @@ def _edges_of(a: Any, bins: int, low: Any, high: Any, widen: float) -> tuple[Any
 
 
 def _histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
-    """How many elements lie in each of `bins` equal intervals from `min` to `max` (of the data, if they are equal).
-    Source: torch.histc."""
+    """How many elements lie in each of `bins` equal intervals from `min` to `max` (of the data, if they are equal)."""
     if input.dtype.kind == "b":
         raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     if input.dtype.kind not in "fV":
@@ -329,7 +327,7 @@ def histogram(
     """How many elements (or how much weight) lie in each bin, and the bins' edges: (hist, bin_edges).
 
     **Arguments** bins: a number of equal bins, or their edges; range: the outermost edges; density: per width, and in
-    all 1. Source: torch.histogram.
+    all 1.
     """
     op = _histogram_edges_op if isinstance(bins, Tensor) else _histogram_op
     return op.call(input, bins, range, weight, density, out=out)
@@ -348,8 +346,7 @@ _histogramdd_op = Op(
 
 
 def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
-    """The histogram of points, one a row, over boxes; and the edges in each dimension: (hist, bin_edges).
-    Source: torch.histogramdd."""
+    """The histogram of points, one a row, over boxes; and the edges in each dimension: (hist, bin_edges)."""
     n = input.shape[-1]
     bins = [bins] * n if isinstance(bins, int) else list(bins)
     if len(bins) != n:

@@ -7,21 +7,9 @@ LAZY = {
         "hardshrink prelu relu relu_",
         "",
     ),
-    "adaptive": (
-        "adaptive_avg_pool1d adaptive_max_pool1d",
-        "",
-        "",
-    ),
-    "attention": (
-        "",
-        "",
-        "",
-    ),
-    "contraction": (
-        "bilinear einsum inner kron tensordot",
-        "inner kron",
-        "",
-    ),
+    "adaptive": ("adaptive_avg_pool1d adaptive_max_pool1d", "", ""),
+    "attention": ("", "", ""),
+    "contraction": ("bilinear einsum inner kron tensordot", "inner kron", ""),
     "convolution": (
         "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
         "",
@@ -34,21 +22,9 @@ LAZY = {
         "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
         "",
     ),
-    "ctc": (
-        "ctc_loss",
-        "",
-        "",
-    ),
-    "decompositions": (
-        "qr svd",
-        "qr svd",
-        "",
-    ),
-    "distance": (
-        "cdist cosine_similarity pairwise_distance pdist",
-        "",
-        "",
-    ),
+    "ctc": ("ctc_loss", "", ""),
+    "decompositions": ("qr svd", "qr svd", ""),
+    "distance": ("cdist cosine_similarity pairwise_distance pdist", "", ""),
     "draws": (
         "_sample_dirichlet _standard_gamma _standard_gamma_grad bernoulli binomial multinomial normal poisson",
         "bernoulli bernoulli_ multinomial",
@@ -60,35 +36,22 @@ LAZY = {
         "",
         "",
     ),
-    "embedding": (
-        "embedding embedding_bag embedding_renorm_",
-        "",
-        "",
-    ),
+    "embedding": ("embedding embedding_bag embedding_renorm_", "", ""),
     "extremes": (
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "all amax amin aminmax any argmax argmin count_nonzero max min",
         "",
     ),
-    "fourier": (
-        "",
-        "",
-        "",
-    ),
+    "fourier": ("", "", ""),
     "gather": (
         "gather scatter scatter_add take_along_dim",
         "gather scatter scatter_ scatter_add scatter_add_ take_along_dim",
         "",
     ),
-    "histograms": (
-        "bincount bucketize histc histogram histogramdd searchsorted",
-        "bincount histc histogram",
-        "",
-    ),
+    "histograms": ("bincount bucketize histc histogram histogramdd searchsorted", "bincount histc histogram", ""),
     "index_dim": (
         "index_add index_copy index_fill index_reduce index_select",
-        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ "
-        "index_select",
+        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select",
         "",
     ),
     "internal": (
@@ -114,50 +77,21 @@ LAZY = {
         "hash_tensor",
         "",
     ),
-    "loss": (
-        "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
-        "",
-        "",
-    ),
-    "lu": (
-        "lu lu_solve lu_unpack",
-        "lu lu_solve",
-        "",
-    ),
-    "margin": (
-        "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss",
-        "",
-        "",
-    ),
+    "loss": ("binary_cross_entropy_with_logits kl_div poisson_nll_loss", "", ""),
+    "lu": ("lu lu_solve lu_unpack", "lu lu_solve", ""),
+    "margin": ("cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss", "", ""),
     "matrix_functions": (
         "cross geqrf matrix_exp matrix_power orgqr ormqr trace",
         "cross matrix_exp matrix_power trace geqrf orgqr ormqr",
         "",
     ),
-    "mixing": (
-        "lerp addcmul addcdiv",
-        "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_",
-        "",
-    ),
-    "nll": (
-        "",
-        "",
-        "",
-    ),
-    "normalization": (
-        "batch_norm group_norm instance_norm native_batch_norm native_group_norm",
-        "",
-        "",
-    ),
-    "padding": (
-        "channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle",
-        "",
-        "",
-    ),
+    "mixing": ("lerp addcmul addcdiv", "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_", ""),
+    "nll": ("", "", ""),
+    "normalization": ("batch_norm group_norm instance_norm native_batch_norm native_group_norm", "", ""),
+    "padding": ("channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle", "", ""),
     "piecewise": (
         "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp",
-        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ "
-        "masked_fill_",
+        "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp copysign_ masked_fill_",
         "nan_to_num heaviside hypot atan2 arctan2 ldexp",
     ),
     "places": (
@@ -165,16 +99,8 @@ LAZY = {
         "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take",
         "",
     ),
-    "pooling": (
-        "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
-        "",
-        "",
-    ),
-    "pseudoinverse": (
-        "lobpcg pca_lowrank pinverse svd_lowrank",
-        "pinverse",
-        "",
-    ),
+    "pooling": ("avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
+    "pseudoinverse": ("lobpcg pca_lowrank pinverse svd_lowrank", "pinverse", ""),
     "random": (
         "Generator default_generator get_rng_state initial_seed manual_seed rand rand_like randint "
         "randint_like randn randn_like randperm seed set_rng_state",
@@ -182,14 +108,12 @@ LAZY = {
         "",
     ),
     "ranges": (
-        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices "
-        "vander",
+        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices vander",
         "",
         "",
     ),
     "rearrange": (
-        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril "
-        "triu",
+        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
         "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile "
         "tril tril_ triu triu_",
         "",
@@ -199,21 +123,9 @@ LAZY = {
         "cummax cummin cumprod cumsum logcumsumexp",
         "cumprod cumsum",
     ),
-    "segments": (
-        "scatter_reduce segment_reduce",
-        "scatter_reduce scatter_reduce_",
-        "",
-    ),
-    "softmax": (
-        "layer_norm log_softmax native_layer_norm rms_norm softmax",
-        "log_softmax softmax",
-        "",
-    ),
-    "solvers": (
-        "det inverse logdet slogdet",
-        "det inverse logdet slogdet",
-        "",
-    ),
+    "segments": ("scatter_reduce segment_reduce", "scatter_reduce scatter_reduce_", ""),
+    "softmax": ("layer_norm log_softmax native_layer_norm rms_norm softmax", "log_softmax softmax", ""),
+    "solvers": ("det inverse logdet slogdet", "det inverse logdet slogdet", ""),
     "sorting": (
         "argsort isin kthvalue mode msort sort topk unique unique_consecutive",
         "argsort kthvalue mode msort sort topk unique unique_consecutive",
@@ -221,8 +133,7 @@ LAZY = {
     ),
     "special_functions": (
         "digamma erf erfc erfinv i0 igamma igammac lgamma logit logit_ mvlgamma polygamma sinc",
-        "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_ igamma "
-        "igammac",
+        "erf erfc erfinv lgamma digamma polygamma polygamma_ mvlgamma mvlgamma_ i0 sinc logit logit_ igamma igammac",
         "erf erfc erfinv lgamma digamma i0 sinc igamma igammac",
     ),
     "spectrogram": (
@@ -248,11 +159,7 @@ LAZY = {
         "cholesky cholesky_inverse cholesky_solve triangular_solve",
         "",
     ),
-    "upsample": (
-        "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
-        "",
-        "",
-    ),
+    "upsample": ("affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d", "", ""),
     "windows": (
         "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select "
         "select_scatter slice_scatter",

@@ -118,7 +118,7 @@ _index_select_now = indexed(
 
 
 def index_select(input: Any, dim: Any = None, index: Any = None, *, out: Any = None, **kw: Any) -> Any:
-    """The slices of a dimension that a vector of indices names. Source: torch.index_select.
+    """The slices of a dimension that a vector of indices names.
 
     >>> import tidu as torch
     >>> torch.arange(6).view(2, 3).index_select(1, torch.tensor([2, 0]))
@@ -189,8 +189,7 @@ def _check_source(name: str, input: Any, dim: int, index: Any, source: Any) -> i
 
 
 def _add_into(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> None:
-    """A copy of `input` in which alpha * source is added to the slices that a vector of indices names.
-    Source: torch.index_add."""
+    """A copy of `input` in which alpha * source is added to the slices that a vector of indices names."""
     d = _check_source("index_add_", input, dim, index, source)
     if isinstance(alpha, complex) and input.dtype.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -239,7 +238,7 @@ def _scaled(v: Any, alpha: Any) -> Any:
 
 @numpy_names
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """`index_add`, in place. Source: torch.Tensor.index_add_."""
+    """`index_add`, in place."""
     return write_part(_index_add_op, (self, dim, index, source, alpha), _scaled_into)
 
 
@@ -251,8 +250,7 @@ def _scaled_into(a: Any, dim: int, index: Any, source: Any, alpha: Any) -> None:
 
 
 def _copy_into(input: Any, dim: int, index: Any, source: Any) -> None:
-    """A copy of `input` in which the slices that a vector of indices names are those of `source`.
-    Source: torch.index_copy."""
+    """A copy of `input` in which the slices that a vector of indices names are those of `source`."""
     d = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
@@ -312,7 +310,7 @@ index_copy = apart_out(exact_out(_index_copy_op.call))
 
 @numpy_names
 def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Any:
-    """`index_copy`, in place. Source: torch.Tensor.index_copy_."""
+    """`index_copy`, in place."""
     return write_part(_index_copy_op, (self, dim, index, source), _copy_into)
 
 
@@ -402,8 +400,7 @@ def _filling(input: Any, value: Any) -> Op:
 
 @numpy_names
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy of `input` in which the slices that a vector of indices names are filled with a value.
-    Source: torch.index_fill."""
+    """A copy of `input` in which the slices that a vector of indices names are filled with a value."""
     return _filling(input, value).call(input, dim, index, value)
 
 
@@ -412,7 +409,7 @@ index_fill.op = _fill_number
 
 @numpy_names
 def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
-    """`index_fill`, in place. Source: torch.Tensor.index_fill_."""
+    """`index_fill`, in place."""
     return write_part(_filling(self, value), (self, dim, index, value), _fill_into)
 
 
@@ -426,7 +423,6 @@ def _reduce_into(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
     """A copy of `input` into whose slices, named by a vector of indices, those of `source` are combined.
 
     **Arguments** reduce: "prod", "mean", "amax" or "amin"; include_self: whether the input's own elements count.
-    Source: torch.index_reduce.
     """
     warn_once("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
@@ -479,7 +475,7 @@ index_reduce = apart_out(exact_out(_index_reduce_op.call))
 
 
 def index_reduce_(self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`index_reduce`, in place. Source: torch.Tensor.index_reduce_."""
+    """`index_reduce`, in place."""
     args = (self, dim, index, source, reduce, include_self)
     return write_part(_index_reduce_op, args, _including_into)
 

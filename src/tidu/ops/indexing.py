@@ -120,7 +120,7 @@ def _checked(input: Any, value: Any) -> Any:
 
 
 def fill(input: Any, value: Any) -> Any:
-    """A tensor like `input`, every element `value`: a number or a 0-d tensor. Source: torch.fill."""
+    """A tensor like `input`, every element `value`: a number or a 0-d tensor."""
     value = _checked(input, value)
     return (_fill_tensor if isinstance(value, Tensor) else _fill_number).call(input, value)
 
@@ -160,7 +160,7 @@ def zero_(self: Any) -> Any:
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Take the elements of `src`, broadcast and converted, and its history. Source: torch.Tensor.copy_.
+    """Take the elements of `src`, broadcast and converted, and its history.
 
     **Raises** RuntimeError where `src` does not broadcast to this tensor's shape.
     """
@@ -433,7 +433,7 @@ def _at_least_1d(k: Any) -> Any:
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Any:
-    """A copy of `input` with `values` put (or added) at `indices`, a tuple of tensors. Source: torch.index_put."""
+    """A copy of `input` with `values` put (or added) at `indices`, a tuple of tensors."""
     return _put.call(input, _put_indices(input, indices, values, "index_put"), values, accumulate)
 
 

@@ -81,7 +81,7 @@ def native_dropout_backward(grad_output: Value, mask: Value, scale: float) -> Va
 
 
 def _softmax_backward_data(grad_output: Value, output: Value, dim: int, input_dtype: Any, *, out: Any = None) -> Value:
-    """(grad_output - sum(grad_output * output)) * output along `dim`. Source: torch._softmax_backward_data."""
+    """(grad_output - sum(grad_output * output)) * output along `dim`."""
     last = normalize_dim(dim, grad_output.ndim) == max(grad_output.ndim - 1, 0)
     word = f"softmax_backward_{'lastdim_' * last}kernel_impl"
     refusal("bic", word)("_softmax_backward_data", grad_output.dtype)
@@ -100,12 +100,12 @@ _safe_op = Op("_safe_softmax", _safe, _softmax.op.vjp, _softmax.op.jvp, node="Sa
 
 
 def _safe_softmax(input: Value, dim: int, dtype: Any = None) -> Value:
-    """`softmax`, and zeros where all elements are minus infinity. Source: torch._safe_softmax."""
+    """`softmax`, and zeros where all elements are minus infinity."""
     return _safe_op.call(input if dtype is None else cast(input, dtype.np), dim)
 
 
 def _native_batch_norm_legit(input: Value, weight: Value, bias: Value, *rest: Any, out: Any = None, **kw: Any) -> Any:
-    """`native_batch_norm`, with or without running statistics. Source: torch._native_batch_norm_legit."""
+    """`native_batch_norm`, with or without running statistics."""
     if isinstance(rest[0], bool):
         rest = (None, None, *rest)
     return native_batch_norm(input, weight, bias, *rest, out=out, **kw)
@@ -143,14 +143,13 @@ def _within(input: Value, indices: Any) -> tuple[Any, ...]:
 
 
 def _unsafe_masked_index(input: Value, mask: Value, indices: Any, fill: Any) -> Value:
-    """input[indices] where the mask is true, `fill` elsewhere, where indices may lie outside. Source:
-    torch._unsafe_masked_index."""
+    """input[indices] where the mask is true, `fill` elsewhere, where indices may lie outside."""
     whole = np.s_[:]
     return where(mask, getitem(input, tuple(whole if i is None else i for i in _within(input, indices))), fill)
 
 
 def _unsafe_masked_index_put_accumulate(input: Value, mask: Value, indices: Any, values: Value) -> Value:
-    """Add `values` at `indices` where the mask is true. Source: torch._unsafe_masked_index_put_accumulate."""
+    """Add `values` at `indices` where the mask is true."""
     return index_put(input, _within(input, indices), masked_fill(values, ~mask, 0), True)
 
 
@@ -209,8 +208,6 @@ def hash_tensor(input: Any, dim: Any = (), *, keepdim: bool = False, mode: int =
 
     Raises:
         RuntimeError: of another mode, or without elements and without `dim`.
-
-    Source: torch.hash_tensor.
 
     >>> import tidu as torch
     >>> torch.hash_tensor(torch.tensor([[1, 2], [3, 5]]), 1)
@@ -433,33 +430,33 @@ detach_copy = exact_out(
 
 
 def expand_copy(input: Any, size: Any, *, implicit: bool = False, out: Any = None) -> Any:
-    """`expand`, as a copy. Source: torch.expand_copy."""
+    """`expand`, as a copy."""
     return _expand_copy(input, ints((size,), "expand_copy", "size"), out=out)
 
 
 def slice_copy(
     input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *, out: Any = None
 ) -> Any:  # fmt: skip
-    """A slice of a dimension, as a copy. Source: torch.slice_copy."""
+    """A slice of a dimension, as a copy."""
     return _slice_copy(input, normalize_dim(dim, input.ndim), start, end, step, out=out)
 
 
 def as_strided_copy(
     input: Any, size: Any, stride: Any, storage_offset: int | None = None, *, out: Any = None
 ) -> Any:  # fmt: skip
-    """`as_strided`, as a copy. Source: torch.as_strided_copy."""
+    """`as_strided`, as a copy."""
     return _strided_copy(input, *windows._strided_arguments(size, stride, storage_offset), out=out)
 
 
 def view_copy(input: Any, size: Any = None, *, dtype: Any = None, out: Any = None) -> Any:
-    """`view`, as a copy. Source: torch.view_copy."""
+    """`view`, as a copy."""
     if dtype is not None or type(size).__name__ == "dtype":
         return shape.method_view(input, dtype if dtype is not None else size).clone()
     return _view_copy(input, ints((size,), "view_copy", "size"), out=out)
 
 
 def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Any:
-    """`squeeze`, as a copy. Source: torch.squeeze_copy."""
+    """`squeeze`, as a copy."""
     if dim is None:
         return _squeeze_all(input, out=out)
     if isinstance(dim, (tuple, list)):

@@ -148,7 +148,7 @@ _cat_now = joining(_cat_checked, lambda arrays, dim: in_order(np.concatenate(arr
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
     """Tensors joined along a dimension in which alone their sizes may differ; dtypes are promoted.
 
-    **Errors** ValueError for no tensors, RuntimeError for sizes that do not match. Source: torch.cat.
+    **Errors** ValueError for no tensors, RuntimeError for sizes that do not match.
 
     >>> import tidu as torch
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
@@ -225,7 +225,7 @@ _stack_now = joining(_stack_checked, _stack_arrays, lambda g, shapes, dim, needs
 
 
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: int | None = None) -> Any:
-    """Tensors of one shape joined along a new dimension. Source: torch.stack.
+    """Tensors of one shape joined along a new dimension.
 
     >>> import tidu as torch
     >>> torch.stack([torch.arange(2), torch.arange(2)], 1)
@@ -250,13 +250,13 @@ def _several(tensors: Any, fn: str) -> list[Any]:
 
 
 def hstack(tensors: Any, *, out: Any = None) -> Any:
-    """Joined along the second dimension, vectors along the first. Source: torch.hstack."""
+    """Joined along the second dimension, vectors along the first."""
     tensors = [atleast_1d(x) for x in _several(tensors, "hstack")]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1, out=out)
 
 
 def vstack(tensors: Any, *, out: Any = None) -> Any:
-    """Joined along the first dimension, vectors as rows. Source: torch.vstack."""
+    """Joined along the first dimension, vectors as rows."""
     return cat([atleast_2d(x) for x in _several(tensors, "vstack")], 0, out=out)
 
 
@@ -264,12 +264,12 @@ row_stack = vstack
 
 
 def dstack(tensors: Any, *, out: Any = None) -> Any:
-    """Joined along the third dimension, vectors and matrices raised by `atleast_3d`. Source: torch.dstack."""
+    """Joined along the third dimension, vectors and matrices raised by `atleast_3d`."""
     return cat([atleast_3d(x) for x in _several(tensors, "dstack")], 2, out=out)
 
 
 def column_stack(tensors: Any, *, out: Any = None) -> Any:
-    """Joined along the second dimension, vectors as columns. Source: torch.column_stack."""
+    """Joined along the second dimension, vectors as columns."""
     several = _several(tensors, "column_stack")
     return hstack([x if x.ndim > 1 else reshape(x, (x.numel(), 1)) for x in several], out=out)
 
@@ -318,7 +318,7 @@ _block_diag_op = Op(
 
 
 def block_diag(*tensors: Any) -> Any:
-    """Matrices along the diagonal of a larger one, zeros elsewhere; vectors are rows. Source: torch.block_diag."""
+    """Matrices along the diagonal of a larger one, zeros elsewhere; vectors are rows."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     if not tensors:

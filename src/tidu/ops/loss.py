@@ -97,7 +97,7 @@ def mse_loss(
     input: Value, target: Value, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
     weight: Value = None,
 ) -> Value:  # fmt: skip
-    """(input - target)**2, averaged, summed, or as it is. Source: torch.nn.functional.mse_loss.
+    """(input - target)**2, averaged, summed, or as it is.
 
     **Arguments** reduction: "mean", "sum" or "none"; weight: a factor for each element, by whose sum "mean" divides.
 
@@ -120,7 +120,7 @@ def l1_loss(
     input: Value, target: Value, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
     weight: Value = None,
 ) -> Value:  # fmt: skip
-    """|input - target|, reduced. Source: torch.nn.functional.l1_loss."""
+    """|input - target|, reduced."""
     input, target = _pair("l1_loss", input, target)
     reduction = legacy(size_average, reduce, reduction)
     if weight is None:
@@ -133,10 +133,7 @@ def smooth_l1_loss(
     input: Value, target: Value, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
     beta: float = 1.0,
 ) -> Value:  # fmt: skip
-    """z**2 / (2 beta) for z = |input - target| < beta, else z - beta / 2.
-
-    Source: torch.nn.functional.smooth_l1_loss.
-    """
+    """z**2 / (2 beta) for z = |input - target| < beta, else z - beta / 2."""
     input, target = _pair("smooth_l1_loss", input, target)
     how = code(legacy(size_average, reduce, reduction))
     if beta < 0:
@@ -145,10 +142,7 @@ def smooth_l1_loss(
 
 
 def huber_loss(input: Value, target: Value, reduction: str = "mean", delta: float = 1.0, weight: Value = None) -> Value:
-    """z**2 / 2 for z = |input - target| < delta, else delta * (z - delta / 2).
-
-    Source: torch.nn.functional.huber_loss.
-    """
+    """z**2 / 2 for z = |input - target| < delta, else delta * (z - delta / 2)."""
     input, target = _pair("huber_loss", input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -217,8 +211,7 @@ def binary_cross_entropy(
 ) -> Value:  # fmt: skip
     """-target * log(input) - (1 - target) * log(1 - input), logarithms at least -100, reduced.
 
-    **Raises** ValueError for sizes that differ, RuntimeError for inputs outside of [0, 1]. Source:
-    torch.nn.functional.binary_cross_entropy.
+    **Raises** ValueError for sizes that differ, RuntimeError for inputs outside of [0, 1].
     """
     how = code(legacy(size_average, reduce, reduction))
     if target.size() != input.size():
@@ -325,10 +318,7 @@ def f_binary_cross_entropy_with_logits(
 def binary_cross_entropy_with_logits(
     input: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = NONE
 ) -> Value:
-    """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction.
-
-    Source: torch.binary_cross_entropy_with_logits.
-    """
+    """`nn.functional.binary_cross_entropy_with_logits` with a number for the reduction."""
     for name, w in (("weight", weight), ("pos_weight", pos_weight)):
         if w is not None:
             not_differentiable("binary_cross_entropy_with_logits", name, w)
@@ -340,7 +330,7 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Value, target: Value, reduction: int = NONE, *, log_target: bool = False) -> Value:
-    """target * (log(target) - input), reduced; with `log_target` both are logarithms. Source: torch.kl_div."""
+    """target * (log(target) - input), reduced; with `log_target` both are logarithms."""
     if not (input.dtype.category >= 2 and target.dtype.category >= 2):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if input.dtype.is_complex or target.dtype.is_complex:
@@ -376,7 +366,7 @@ def f_kl_div(
 
 
 def poisson_nll_loss(input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int) -> Value:
-    """exp(input) - target * input, or input - target * log(input + eps). Source: torch.poisson_nll_loss."""
+    """exp(input) - target * input, or input - target * log(input + eps)."""
     loss = exp(input) - target * input if log_input else input - target * log(add_number(input, eps))
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
@@ -402,7 +392,6 @@ def gaussian_nll_loss(
     """(log(var) + (input - target)**2 / var) / 2, with a variance of at least `eps` that carries no gradient there.
 
     **Arguments** var: a number or a tensor like `input`, or one without its last dimension; full: add log(2 pi) / 2.
-    Source: torch.nn.functional.gaussian_nll_loss.
     """
     if isinstance(var, float):
         if var < 0:

@@ -165,7 +165,7 @@ def _check_lu(a: Any, name: str) -> None:
 
 
 def _lu_forward(A: Any, *, pivot: bool = True) -> Any:
-    """P, L, U with A = P L U. Source: torch.linalg.lu."""
+    """P, L, U with A = P L U."""
     _check_lu(A, "linalg.lu")
     _pivotless(pivot)
     packed, pivots, _ = factorize(A)
@@ -186,7 +186,7 @@ trailing("linalg_lu", A=2)
 
 
 def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
-    """P, L, U with A = P L U: a permutation, unit lower and upper triangular. Source: torch.linalg.lu.
+    """P, L, U with A = P L U: a permutation, unit lower and upper triangular.
 
     >>> import tidu as torch
     >>> P, L, U = torch.linalg.lu(torch.tensor([[1., 2.], [4., 2.]]))
@@ -243,19 +243,19 @@ trailing("linalg_lu_factor_ex", A=2)
 
 
 def linalg_lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
-    """L and U packed in one matrix, and the pivots: what lu_solve takes. Source: torch.linalg.lu_factor."""
+    """L and U packed in one matrix, and the pivots: what lu_solve takes."""
     r = factor_result(*_factor.call(A, pivot, True, "torch.linalg.lu_factor")[:2])
     return r if out is None else into_pair("linalg_lu_factor", out, r, factor_result)
 
 
 def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """The same with LAPACK's code; no error unless asked for. Source: torch.linalg.lu_factor_ex."""
+    """The same with LAPACK's code; no error unless asked for."""
     r = _factor.call(A, pivot, check_errors, "torch.linalg.lu_factor_ex")
     return r if out is None else into_pair("linalg_lu_factor_ex", out, r, factor_ex_result)
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """L and U packed, and the pivots; torch.linalg.lu_factor is the newer name. Source: torch.lu."""
+    """L and U packed, and the pivots; torch.linalg.lu_factor is the newer name."""
     r = _factor.call(A, pivot, False, "lu")
     r = tuple(r) if get_infos else tuple(r[:2])
     if out is not None:
@@ -266,12 +266,12 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 
 
 def method_lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
-    """L and U packed, and the pivots. Source: torch.Tensor.lu."""
+    """L and U packed, and the pivots."""
     return tuple(lu(self, pivot, get_infos))
 
 
 def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L, U of a packed LU and its pivots. Source: torch.lu_unpack."""
+    """P, L, U of a packed LU and its pivots."""
     if LU_data.ndim < 2:
         raise RuntimeError(
             f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead"
@@ -329,7 +329,7 @@ trailing("lu_unpack", LU_data=2, LU_pivots=1)
 
 
 def _lu_solve_forward(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """The X with A X = B (X A = B unless `left`; A^H if `adjoint`), of A's packed LU. Source: torch.linalg.lu_solve."""
+    """The X with A X = B (X A = B unless `left`; A^H if `adjoint`), of A's packed LU."""
     name = "linalg.lu_solve"
     check_floating(LU, "torch." + name, low=True)
     if pivots.dtype != INT32:
@@ -401,7 +401,7 @@ trailing("linalg_lu_solve", LU=2, pivots=1, B=2)
 
 
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
-    """The X with A X = b, of A's packed LU; torch.linalg.lu_solve is the newer name. Source: torch.lu_solve."""
+    """The X with A X = b, of A's packed LU; torch.linalg.lu_solve is the newer name."""
     return linalg_lu_solve(LU_data, LU_pivots, b, out=out)
 
 
@@ -446,19 +446,19 @@ trailing("linalg_ldl_factor_ex", A=2)
 
 
 def linalg_ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
-    """The LDL factors of a symmetric (hermitian) matrix, packed, and its pivots. Source: torch.linalg.ldl_factor."""
+    """The LDL factors of a symmetric (hermitian) matrix, packed, and its pivots."""
     r = ldl_result(*_ldl.call(A, hermitian, True)[:2])
     return r if out is None else into_pair("linalg_ldl_factor", out, r, ldl_result)
 
 
 def linalg_ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """The same with LAPACK's code; no error unless asked for. Source: torch.linalg.ldl_factor_ex."""
+    """The same with LAPACK's code; no error unless asked for."""
     r = _ldl.call(A, hermitian, check_errors)
     return r if out is None else into_pair("linalg_ldl_factor_ex", out, r, ldl_ex_result)
 
 
 def _ldl_solve_forward(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
-    """The X with A X = B, of A's LDL factors. Source: torch.linalg.ldl_solve."""
+    """The X with A X = B, of A's LDL factors."""
     name = "torch.linalg.ldl_solve"
     check_square(LD, name, "LD")
     check_floating(LD, name, low=True)

@@ -42,7 +42,7 @@ Flag = bool | None
 
 
 def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduction: int = NONE) -> Value:
-    """input where target is 1, max(0, margin - input) where it is -1. Source: torch.hinge_embedding_loss."""
+    """input where target is 1, max(0, margin - input) where it is -1."""
     hinge = clamp_min(_number(input, margin) - input, 0)
     zero = _number(input, 0)
     return reduced(where(target != 1, hinge, zero) + where(target != -1, input, zero), reduction)
@@ -67,7 +67,7 @@ def f_hinge_embedding_loss(
 def margin_ranking_loss(
     input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = NONE
 ) -> Value:
-    """max(0, -target * (input1 - input2) + margin). Source: torch.margin_ranking_loss."""
+    """max(0, -target * (input1 - input2) + margin)."""
     apart = input1 - input2
     return reduced(clamp_min(add_number(-target * apart, float(margin)), 0), reduction)
 
@@ -89,7 +89,7 @@ def f_margin_ranking_loss(
 def cosine_embedding_loss(
     input1: Value, input2: Value, target: Value, margin: float = 0.0, reduction: int = NONE
 ) -> Value:
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1. Source: torch.cosine_embedding_loss."""
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.ndim and not (input1.ndim == input2.ndim == 2):
@@ -127,7 +127,7 @@ def triplet_margin_loss(
     anchor: Value, positive: Value, negative: Value, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
     swap: bool = False, reduction: int = NONE,
 ) -> Value:  # fmt: skip
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)). Source: torch.triplet_margin_loss."""
+    """max(0, margin + d(anchor, positive) - d(anchor, negative))."""
     _same_rank(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
@@ -163,7 +163,7 @@ def triplet_margin_with_distance_loss(
     anchor: Value, positive: Value, negative: Value, *, distance_function: Callable[..., Any] | None = None,
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Value:  # fmt: skip
-    """The triplet loss with any distance. Source: torch.nn.functional.triplet_margin_with_distance_loss."""
+    """The triplet loss with any distance."""
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
@@ -192,7 +192,7 @@ _soft_margin = pair_loss(
 def soft_margin_loss(
     input: Value, target: Value, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean"
 ) -> Value:
-    """log(1 + exp(-target * input)), reduced. Source: torch.nn.functional.soft_margin_loss."""
+    """log(1 + exp(-target * input)), reduced."""
     how = code(legacy(size_average, reduce, reduction))
     not_differentiable("soft_margin_loss", "target", target)
     broadcast_shapes(tuple(input.shape), tuple(target.shape))
@@ -208,10 +208,7 @@ def multilabel_soft_margin_loss(
     input: Value, target: Value, weight: Value = None, size_average: Flag = None, reduce: Flag = None,
     reduction: str = "mean",
 ) -> Value:  # fmt: skip
-    """The binary cross entropy of sigmoid(input) for each class, averaged over the classes (the last dimension).
-
-    Source: torch.nn.functional.multilabel_soft_margin_loss.
-    """
+    """The binary cross entropy of sigmoid(input) for each class, averaged over the classes (the last dimension)."""
     how = legacy(size_average, reduce, reduction)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
@@ -285,10 +282,7 @@ def multi_margin_loss(
     input: Value, target: Value, p: int = 1, margin: float = 1.0, weight: Value = None, size_average: Flag = None,
     reduce: Flag = None, reduction: str = "mean",
 ) -> Value:  # fmt: skip
-    """sum over the other classes of max(0, margin - input[target] + input)**p / C, reduced.
-
-    Source: torch.nn.functional.multi_margin_loss.
-    """
+    """sum over the other classes of max(0, margin - input[target] + input)**p / C, reduced."""
     how = code(legacy(size_average, reduce, reduction))
     not_differentiable("multi_margin_loss", "weight", weight)
     if p not in (1, 2):
@@ -385,8 +379,7 @@ def multilabel_margin_loss(
 ) -> Value:
     """sum over targets j and other classes i of max(0, 1 - input[j] + input[i]) / C, reduced.
 
-    **Arguments** target: class indices of each row, up to the first -1. Source:
-    torch.nn.functional.multilabel_margin_loss.
+    **Arguments** target: class indices of each row, up to the first -1.
     """
     how = code(legacy(size_average, reduce, reduction))
     _check_rows(input)

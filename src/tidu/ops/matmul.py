@@ -56,7 +56,7 @@ _SMALL = 1 << 18  # multiplications that BLAS does on one thread in any case
 
 
 def _mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices, (n, m) by (m, p). Source: torch.mm."""
+    """The product of two matrices, (n, m) by (m, p)."""
     p, q, dt = input.shape, mat2.shape, input.dtype
     if len(p) == 2 == len(q) and p[0] < 64 and p[1] == q[0] and (dt is F32 or dt is F64) and mat2.dtype is dt:
         if p[0] * p[1] * q[1] <= _SMALL:
@@ -118,7 +118,7 @@ def _check_product(input: Any, mat2: Any, kernel: str) -> None:
 
 
 def _bmm(input: Any, mat2: Any) -> Any:
-    """The products of two batches of matrices, (b, n, m) by (b, m, p). Source: torch.bmm."""
+    """The products of two batches of matrices, (b, n, m) by (b, m, p)."""
     return _batches(input, mat2, "bmm")
 
 
@@ -136,7 +136,7 @@ bmm = bilinear(
 
 
 def _mv(input: Any, vec: Any) -> Any:
-    """A matrix (n, m) times a vector (m). Source: torch.mv."""
+    """A matrix (n, m) times a vector (m)."""
     if input.ndim != 2 or vec.ndim != 1 or input.shape[1] != vec.shape[0] or input.dtype != vec.dtype:
         size_at(input.shape, 0)
         _check_addmv(np.empty(input.shape[0], vec.dtype), input, vec)
@@ -167,7 +167,7 @@ mv = bilinear(
 
 
 def _dot(input: Any, tensor: Any) -> Any:
-    """The sum of the products of two vectors' elements. Source: torch.dot."""
+    """The sum of the products of two vectors' elements."""
     _vectors(input, tensor)
     return np.asarray(_multiply(input, tensor))
 
@@ -191,7 +191,7 @@ dot = bilinear("dot", _dot, left=lambda g, tensor: g * conj(tensor), right=lambd
 
 
 def _vdot(input: Any, other: Any) -> Any:
-    """The sum of the products of the first vector's conjugates and the second's elements. Source: torch.vdot."""
+    """The sum of the products of the first vector's conjugates and the second's elements."""
     _vectors(input, other)
     return np.asarray(_multiply(input.conj() if input.dtype.kind == "c" else input, other))
 
@@ -205,7 +205,7 @@ vdot = Op(
 
 
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
-    """The products of all pairs of elements of two vectors, (n) and (m) to (n, m). Source: torch.outer."""
+    """The products of all pairs of elements of two vectors, (n) and (m) to (n, m)."""
     for name, v in (("self", input), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
@@ -219,7 +219,7 @@ ger = outer
 
 
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The matrix product of two tensors; vectors and batches as PyTorch treats them. Source: torch.matmul.
+    """The matrix product of two tensors; vectors and batches as PyTorch treats them.
 
     Two vectors give their dot product, a matrix and a vector a vector, and leading dimensions are batches that
     broadcast.
@@ -299,7 +299,7 @@ OPERATORS = {"__matmul__": __matmul__, "__rmatmul__": __rmatmul__}
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * (mat1 @ mat2), input broadcast. Source: torch.addmm."""
+    """beta * input + alpha * (mat1 @ mat2), input broadcast."""
     for name, other in (("self", input), ("mat1", mat1)):
         if other.dtype != mat2.dtype:
             raise RuntimeError(
@@ -407,7 +407,7 @@ def _right_cotangent(g: Any, mat1: Any, geometry: Any) -> Any:
 
 
 def _addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * (mat @ vec). Source: torch.addmv."""
+    """beta * input + alpha * (mat @ vec)."""
     _check_addmv(input, mat, vec)
     _no_bool(mat, "addmv_impl_cpu")
     return _combine(input, _multiply(mat, vec), beta, alpha)
@@ -421,7 +421,7 @@ addmv = _added(
 
 
 def _addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * outer(vec1, vec2). Source: torch.addr."""
+    """beta * input + alpha * outer(vec1, vec2)."""
     for n, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {n}, but got {v.ndim}-D")
@@ -445,7 +445,7 @@ addr = _added(
 
 
 def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * bmm(batch1, batch2). Source: torch.baddbmm."""
+    """beta * input + alpha * bmm(batch1, batch2)."""
     b1, b2 = batch1.shape, batch2.shape
     _check_expands(input, (size_at(b1, 0), size_at(b1, 1), size_at(b2, 2)))
     if input.dtype != batch1.dtype:
@@ -465,7 +465,7 @@ baddbmm = _added(
 
 
 def _addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * input + alpha * sum over the batch of batch1 @ batch2. Source: torch.addbmm."""
+    """beta * input + alpha * sum over the batch of batch1 @ batch2."""
     b1, b2 = batch1.shape, batch2.shape
     _check_expands(input, (size_at(b1, 1), size_at(b2, 2)))
     if batch1.ndim == 3 == batch2.ndim:
@@ -497,7 +497,7 @@ _addbmm_inplace = inplace(addbmm.op)
 
 
 def addbmm_(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """In-place `addbmm`. A tensor that broadcasts to the product takes its shape. Source: torch.Tensor.addbmm_."""
+    """In-place `addbmm`. A tensor that broadcasts to the product takes its shape."""
     batches = isinstance(self, Tensor) and batch1.ndim == 3 == batch2.ndim
     if not batches or self._view is not None or tuple(self.shape) == (batch1.shape[1], batch2.shape[2]):
         return _addbmm_inplace(self, batch1, batch2, beta=beta, alpha=alpha)
@@ -518,7 +518,7 @@ for _op in (dot, vdot):
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """The product of several matrices, in the cheapest order. Source: torch.chain_matmul."""
+    """The product of several matrices, in the cheapest order."""
     warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."

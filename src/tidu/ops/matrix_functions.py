@@ -47,7 +47,7 @@ METHODS = "cross matrix_exp matrix_power trace geqrf orgqr ormqr"
 
 
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
-    """The n-th power of a square matrix, of its inverse where n is negative. Source: torch.matrix_power."""
+    """The n-th power of a square matrix, of its inverse where n is negative."""
     check_square(input, "linalg.matrix_power")
     r = _power(input, n)
     return r if out is None else into("matrix_power", out, r)
@@ -89,7 +89,7 @@ _THETA = 5.371920351148152
 
 
 def _exp_forward(A: Any) -> Any:
-    """exp(A) = sum A^k / k!, of a square matrix. Source: torch.linalg.matrix_exp."""
+    """exp(A) = sum A^k / k!, of a square matrix."""
     check_square(A, "linalg.matrix_exp")
     check_floating(A, "linalg.matrix_exp", low=True)
     dt = A.dtype
@@ -136,7 +136,7 @@ trailing("linalg_matrix_exp", A=2)
 
 
 def matrix_exp(A: Any) -> Any:
-    """exp(A) = sum A^k / k!, of a square matrix or a batch of them. Source: torch.matrix_exp.
+    """exp(A) = sum A^k / k!, of a square matrix or a batch of them.
 
     >>> import tidu as torch
     >>> torch.matrix_exp(torch.zeros(2, 2))
@@ -150,7 +150,7 @@ def matrix_exp(A: Any) -> Any:
 
 
 def _trace_forward(input: Any) -> Any:
-    """The sum of the diagonal. Source: torch.trace."""
+    """The sum of the diagonal."""
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype.kind == "b":
@@ -174,7 +174,7 @@ def _trace_batched(op: Any, args: Any, level: int) -> Any:
 
 
 def _cross_forward(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """The cross product of vectors of three elements along a dimension. Source: torch.linalg.cross."""
+    """The cross product of vectors of three elements along a dimension."""
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     d = normalize_dim(dim, input.ndim)
@@ -214,8 +214,6 @@ def _cross_batched(op: Any, args: Any, level: int) -> Any:
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The cross product of vectors of three elements, along the first dimension of size 3 unless told.
 
-    Source: torch.cross.
-
     >>> import tidu as torch
     >>> torch.cross(torch.tensor([1., 0., 0.]), torch.tensor([0., 1., 0.]), dim=0)
     tensor([0., 0., 1.])
@@ -228,7 +226,7 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
-    """sum conj(x) y along a dimension. Source: torch.linalg.vecdot."""
+    """sum conj(x) y along a dimension."""
     check_floating(x, "linalg.vecdot", low=True)
     check_same_dtype(x, y, "linalg.vecdot", "x", "y")
     if x.ndim == 1 and y.ndim == 1:
@@ -239,7 +237,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
 
 
 def linalg_vander(x: Any, N: int | None = None) -> Any:
-    """Powers 0, 1, ..., N - 1 of the elements, along a new last dimension. Source: torch.linalg.vander."""
+    """Powers 0, 1, ..., N - 1 of the elements, along a new last dimension."""
     if x.dtype is dtypes.bool_ or (x.dtype.is_floating_point and x.dtype.itemsize == 2):
         raise RuntimeError(
             f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.legacy}"
@@ -254,7 +252,7 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
 
 def linalg_multi_dot(tensors: Any, *, out: Any = None) -> Any:
     """The product of several matrices, in the order that takes the fewest multiplications; the first and the last may
-    be vectors. Source: torch.linalg.multi_dot."""
+    be vectors."""
     tensors = list(tensors)
     n = len(tensors)
     if n < 2:
@@ -292,10 +290,7 @@ def _count(sizes: Any) -> int:
 
 
 def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
-    """The inverse with respect to tensordot of a tensor, whose first `ind` dimensions are the rows.
-
-    Source: torch.linalg.tensorinv.
-    """
+    """The inverse with respect to tensordot of a tensor, whose first `ind` dimensions are the rows."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     if ind > A.ndim:
@@ -313,7 +308,7 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
 
 
 def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
-    """The X with tensordot(A, X) = B. Source: torch.linalg.tensorsolve."""
+    """The X with tensordot(A, X) = B."""
     x = A
     if dims is not None:
         moved = [normalize_dim(d, A.ndim) for d in dims]
@@ -332,7 +327,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
 
 
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """A diagonal of matrices, as a view. Source: torch.linalg.diagonal."""
+    """A diagonal of matrices, as a view."""
     return diagonal(A, offset, dim1, dim2)
 
 
@@ -343,7 +338,7 @@ geqrf_result = return_type("geqrf", "a", "tau")
 
 
 def _geqrf_forward(input: Any) -> Any:
-    """R above the diagonal, the reflectors of Q below it, and their factors tau. Source: torch.geqrf."""
+    """R above the diagonal, the reflectors of Q below it, and their factors tau."""
     if input.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_kernel(input, "geqrf_cpu")
@@ -489,7 +484,7 @@ trailing("linalg_householder_product", input=2, tau=1)
 
 
 def orgqr(input: Any, tau: Any, *, out: Any = None) -> Any:
-    """The first columns of the product of Householder reflectors. Source: torch.orgqr."""
+    """The first columns of the product of Householder reflectors."""
     return householder_product(input, tau, out=out)
 
 
@@ -497,7 +492,7 @@ def orgqr(input: Any, tau: Any, *, out: Any = None) -> Any:
 
 
 def _ormqr_forward(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
-    """Q other, Q^H other if `transpose`; other Q unless `left`; Q of geqrf's form. Source: torch.ormqr."""
+    """Q other, Q^H other if `transpose`; other Q unless `left`; Q of geqrf's form."""
     name = "torch.ormqr"
     if input.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")

@@ -61,12 +61,12 @@ def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
 
 
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
-    """input + weight * (end - input), the weight a number or a tensor. Source: torch.lerp."""
+    """input + weight * (end - input), the weight a number or a tensor."""
     return _lerp_op(input, end, weight).call(input, end, weight, out=out)
 
 
 def lerp_(self: Any, end: Any, weight: Any) -> Any:
-    """In-place `lerp`. Source: torch.Tensor.lerp_."""
+    """In-place `lerp`."""
     if weight.__class__ is float:
         try:
             a, b = self._a, end._a
@@ -161,7 +161,7 @@ def _accumulate(ufunc: Any, a: Any, t1: Any, t2: Any, value: Any) -> None:
 
 
 def addcmul_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
-    """In-place `addcmul`: self += value * tensor1 * tensor2. Source: torch.Tensor.addcmul_."""
+    """In-place `addcmul`: self += value * tensor1 * tensor2."""
     if old:
         return strayed(addcmul_, "addcmul_", (self, tensor1, tensor2, *old), {})
     try:
@@ -176,7 +176,7 @@ def addcmul_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -
 
 
 def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
-    """In-place `addcdiv`: self += value * tensor1 / tensor2. Source: torch.Tensor.addcdiv_."""
+    """In-place `addcdiv`: self += value * tensor1 / tensor2."""
     if old:
         return strayed(addcdiv_, "addcdiv_", (self, tensor1, tensor2, *old), {})
     try:

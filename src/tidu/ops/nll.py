@@ -298,7 +298,7 @@ def nll_loss(
     """-weight[target] * input[target], for log-probabilities (N, C), (C) or (N, C, ...); "mean" divides by the weights.
 
     **Arguments** target: class indices, (N), () or (N, ...); ignore_index: a target that counts nothing.
-    **Raises** IndexError for a target outside of the classes. Source: torch.nn.functional.nll_loss.
+    **Raises** IndexError for a target outside of the classes.
     """
     return nll_loss_of(input, target, weight, code(legacy(size_average, reduce, reduction)), ignore_index)
 
@@ -311,7 +311,7 @@ def cross_entropy(
 
     **Arguments** input: scores (N, C), (C) or (N, C, ...); target: indices, or probabilities in the shape of `input`;
     weight: a factor a class; ignore_index: an index that counts nothing; label_smoothing: how much of the target to
-    spread over all classes. Source: torch.nn.functional.cross_entropy.
+    spread over all classes.
 
     >>> import tidu as torch
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([1, 3]))
@@ -392,10 +392,7 @@ def linear_cross_entropy(
     input: Value, linear_weight: Value, target: Value, *, linear_bias: Value = None, weight: Value = None,
     reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
 ) -> Value:  # fmt: skip
-    """`cross_entropy` of a linear map's result: input (N, in), linear_weight (C, ..., in).
-
-    Source: torch.nn.functional.linear_cross_entropy.
-    """
+    """`cross_entropy` of a linear map's result: input (N, in), linear_weight (C, ..., in)."""
     from .contraction import linear
 
     if input.ndim not in (1, 2):

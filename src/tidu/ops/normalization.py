@@ -168,7 +168,7 @@ def native_batch_norm(
     input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
     eps: float, *, out: Any = None,
 ) -> Any:  # fmt: skip
-    """`batch_norm`, and the means and inverse deviations of the channels. Source: torch.native_batch_norm."""
+    """`batch_norm`, and the means and inverse deviations of the channels."""
     made = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[:3]
     if out is None:
         return made
@@ -233,10 +233,7 @@ def batch_norm(
     input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, training: bool, momentum: float,
     eps: float, cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Each channel (dimension 1) normalised over the batch, or by the running statistics unless training.
-
-    Source: torch.batch_norm.
-    """
+    """Each channel (dimension 1) normalised over the batch, or by the running statistics unless training."""
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
@@ -271,7 +268,7 @@ def instance_norm(
     input: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value, use_input_stats: bool,
     momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Each channel of each sample normalised on its own. Source: torch.instance_norm."""
+    """Each channel of each sample normalised on its own."""
     if not (use_input_stats or (running_mean is not None and running_var is not None)):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     b, c = input.shape[0], input.shape[1]
@@ -405,7 +402,7 @@ _group = Op(
 def native_group_norm(
     input: Value, weight: Value, bias: Value, N: int, C: int, HxW: int, group: int, eps: float
 ) -> Any:
-    """`group_norm`, and the means and inverse deviations of the groups. Source: torch.native_group_norm."""
+    """`group_norm`, and the means and inverse deviations of the groups."""
     refusal("bic", "GroupNormKernelImpl")("", input.dtype)
     return _group.call(input, weight, bias, N, C, HxW, group, eps)
 
@@ -414,7 +411,7 @@ def group_norm(
     input: Value, num_groups: int, weight: Value = None, bias: Value = None, eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Each group of channels of each sample normalised on its own. Source: torch.group_norm."""
+    """Each group of channels of each sample normalised on its own."""
     n, c, *rest = input.shape
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
@@ -450,10 +447,7 @@ def f_group_norm(input: Value, num_groups: int, weight: Value = None, bias: Valu
 
 
 def local_response_norm(input: Value, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Value:
-    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta.
-
-    Source: torch.nn.functional.local_response_norm.
-    """
+    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta."""
     from .padding import pad
     from .pooling import avg_pool2d, avg_pool3d
 

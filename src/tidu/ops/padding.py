@@ -60,8 +60,6 @@ _constant_op = Op(
 def constant_pad_nd(input: Value, pad: Sequence[int], value: Any = 0, *, out: Value = None) -> Value:
     """`value` put before and after, from the last dimension on: (left, right, top, bottom, ...); negative cuts off.
 
-    Source: torch.constant_pad_nd.
-
     >>> import tidu as torch
     >>> torch.constant_pad_nd(torch.ones(2), (1, 2), 5.)
     tensor([5., 1., 1., 5., 5.])
@@ -226,7 +224,7 @@ def pad(input: Value, pad: Sequence[int], mode: str = "constant", value: float |
     """The tensor made larger at its last dimensions: (left, right, top, bottom, front, back, ...).
 
     **Arguments** mode: "constant" (with `value`), "reflect" (mirrored at the edge, which is not repeated), "replicate"
-    (the edge repeated) or "circular"; negative sizes cut off. Source: torch.nn.functional.pad.
+    (the edge repeated) or "circular"; negative sizes cut off.
 
     >>> import tidu as torch
     >>> torch.nn.functional.pad(torch.arange(3.)[None], (2, 0), "reflect")
@@ -297,10 +295,7 @@ def _positive(name: str, values: Ints) -> None:
 
 
 def unfold(input: Value, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Value:
-    """The windows of (N, C, H, W) or (C, H, W) as columns, (N, C * KH * KW, places).
-
-    Source: torch.nn.functional.unfold.
-    """
+    """The windows of (N, C, H, W) or (C, H, W) as columns, (N, C * KH * KW, places)."""
     kernel, dil, pad, step = (_two(v) for v in (kernel_size, dilation, padding, stride))
     for name, values in (("kernel_size", kernel), ("dilation", dil), ("padding", pad), ("stride", step)):
         if len(values) != 2:
@@ -339,10 +334,7 @@ def _alone(input: Value, fn: Any) -> Value:
 def fold(
     input: Value, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Value:
-    """The adjoint of `unfold`: columns (N, C * KH * KW, places) added up to images of `output_size`.
-
-    Source: torch.nn.functional.fold.
-    """
+    """The adjoint of `unfold`: columns (N, C * KH * KW, places) added up to images of `output_size`."""
     size, kernel, dil, pad, step = (_two(v) for v in (output_size, kernel_size, dilation, padding, stride))
     for name, values in (
         ("output_size", size), ("kernel_size", kernel), ("dilation", dil), ("padding", pad), ("stride", step)
@@ -418,7 +410,7 @@ _pixel_unshuffle: Any = linear(
 
 
 def pixel_shuffle(input: Value, upscale_factor: int) -> Value:
-    """(..., C r^2, H, W) to (..., C, H r, W r): channels become pixels. Source: torch.pixel_shuffle."""
+    """(..., C r^2, H, W) to (..., C, H r, W r): channels become pixels."""
     shape = list(input.shape)
     if len(shape) < 3:
         raise RuntimeError(
@@ -436,7 +428,7 @@ def pixel_shuffle(input: Value, upscale_factor: int) -> Value:
 
 
 def pixel_unshuffle(input: Value, downscale_factor: int) -> Value:
-    """(..., C, H r, W r) to (..., C r^2, H, W): pixels become channels. Source: torch.pixel_unshuffle."""
+    """(..., C, H r, W r) to (..., C r^2, H, W): pixels become channels."""
     shape = list(input.shape)
     if len(shape) < 3:
         raise RuntimeError(
@@ -467,10 +459,7 @@ _native_shuffle: Any = linear(
 
 
 def channel_shuffle(input: Value, groups: int) -> Value:
-    """The channels of the groups in turn: those of (N, g * c, ...) seen as (g, c), transposed.
-
-    Source: torch.channel_shuffle.
-    """
+    """The channels of the groups in turn: those of (N, g * c, ...) seen as (g, c), transposed."""
     shape = list(input.shape)
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {shape}")
@@ -484,5 +473,5 @@ def channel_shuffle(input: Value, groups: int) -> Value:
 
 
 def native_channel_shuffle(input: Value, groups: int) -> Value:
-    """`channel_shuffle`. Source: torch.native_channel_shuffle."""
+    """`channel_shuffle`."""
     return channel_shuffle(input, groups)

@@ -116,7 +116,7 @@ _CONVERTED = {
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """`value`, a number or a 0-d tensor, where the mask is True; `input` elsewhere. They broadcast.
 
-    **Raises** RuntimeError for a mask that is not boolean. Source: torch.masked_fill.
+    **Raises** RuntimeError for a mask that is not boolean.
 
     >>> import tidu as torch
     >>> x = torch.tensor([1., 2.])
@@ -133,7 +133,7 @@ _imasked = {op: inplace(op, "masked_fill_") for op in (_fill_number.op, _fill_te
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
-    """In-place `masked_fill`. Source: torch.Tensor.masked_fill_."""
+    """In-place `masked_fill`."""
     op, value = _mask_op(self, mask, value)
     if mask.shape != self.shape:
         broadcast_shapes(self.shape, mask.shape)
@@ -215,14 +215,14 @@ _icopysign = inplace(_copysign.op, "copysign_"), inplace(_copysign_number.op, "c
 
 
 def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
-    """|input| with the sign of `other`, a tensor or a number; d/dinput is 0 at 0. Source: torch.copysign."""
+    """|input| with the sign of `other`, a tensor or a number; d/dinput is 0 at 0."""
     if isinstance(other, complex):
         _COPYSIGN.check("copysign", result_type((input, other)))  # type: ignore[call-arg, misc]
     return (_copysign_number if isinstance(other, Number) else _copysign)(input, other, out=out)
 
 
 def copysign_(self: Any, other: Any) -> Any:
-    """In-place `copysign`. Source: torch.Tensor.copysign_."""
+    """In-place `copysign`."""
     if isinstance(other, complex) and not self.dtype.is_complex:
         d = result_type((self, other)).legacy
         raise RuntimeError(f"result type {d} can't be cast to the desired output type {self.dtype.legacy}")
@@ -269,7 +269,7 @@ _xlogy_number = binary("xlogy.number", xlogy_kernel, _log_where, policy=_XLOGY, 
 def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * log(other), 0 where the input is 0; NaN where `other` is. Either may be a number.
 
-    d/dinput = log(other), d/dother = input / other. Source: torch.xlogy.
+    d/dinput = log(other), d/dother = input / other.
     """
     either("xlogy", input, other)
     if isinstance(input, Number) and isinstance(other, Tensor):
@@ -281,7 +281,7 @@ _ixlogy = inplace(_xlogy.op, "xlogy_"), inplace(_xlogy_number.op, "xlogy_")
 
 
 def xlogy_(self: Any, other: Any) -> Any:
-    """In-place `xlogy`. Source: torch.xlogy_."""
+    """In-place `xlogy`."""
     return _ixlogy[isinstance(other, Number)](self, other)
 
 

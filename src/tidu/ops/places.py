@@ -46,7 +46,7 @@ def _places(index: Any, n: int, name: str) -> Any:
 
 
 def _take(input: Any, index: Any) -> Any:
-    """The elements at places of the flattened tensor, in the shape of `index`. Source: torch.take."""
+    """The elements at places of the flattened tensor, in the shape of `index`."""
     return np.ascontiguousarray(input).reshape(-1)[_places(index, input.size, "take")]
 
 
@@ -82,7 +82,7 @@ take_adjoint = Op(
 
 
 def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy of `input` with `source` put (or added) at places of the flattened tensor. Source: torch.put."""
+    """A copy of `input` with `source` put (or added) at places of the flattened tensor."""
     if source.dtype != input.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
@@ -141,7 +141,7 @@ put_ = inplace(_put_op, "put_")
 
 
 def _masked_select(input: Any, mask: Any) -> Any:
-    """The elements where the mask is True, in a vector; they broadcast. Source: torch.masked_select.
+    """The elements where the mask is True, in a vector; they broadcast.
 
     >>> import tidu as torch
     >>> torch.arange(4).masked_select(torch.tensor([True, False, True, True]))
@@ -186,8 +186,7 @@ unselect = Op(
 
 
 def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """A copy of `input` in which the places where the mask is True take the elements of `source`, in order.
-    Source: torch.masked_scatter."""
+    """A copy of `input` in which the places where the mask is True take the elements of `source`, in order."""
     if source.dtype != input.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{from_numpy(input.dtype).legacy} and "
@@ -243,7 +242,7 @@ masked_scatter = _masked_scatter_op.call
 
 
 def masked_scatter_(self: Any, mask: Any, source: Any) -> Any:
-    """`masked_scatter`, in place. Source: torch.Tensor.masked_scatter_."""
+    """`masked_scatter`, in place."""
     return apply_inplace(_masked_scatter_op, (self, mask, source))
 
 
@@ -267,8 +266,6 @@ _plain_nonzero = exact_out(
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension.
 
-    Source: torch.nonzero.
-
     >>> import tidu as torch
     >>> torch.nonzero(torch.tensor([0, 3, 5]), as_tuple=True)
     (tensor([1, 2]),)
@@ -283,7 +280,7 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
 
 
 def argwhere(input: Any) -> Any:
-    """The indices of the elements that are not zero, one a row. Source: torch.argwhere."""
+    """The indices of the elements that are not zero, one a row."""
     return _plain_nonzero(input)
 
 
@@ -300,12 +297,12 @@ _nonzero_static_op = Op("nonzero_static", _nonzero_static)
 
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
-    """`nonzero` with a given number of rows: cut off, or filled up with a value. Source: torch.nonzero_static."""
+    """`nonzero` with a given number of rows: cut off, or filled up with a value."""
     return _nonzero_static_op.call(input, size, fill_value, out=out)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """Places in the flattened tensor as coordinates, a tensor for each dimension. Source: torch.unravel_index."""
+    """Places in the flattened tensor as coordinates, a tensor for each dimension."""
     if indices.dtype.category != dtypes.INTEGRAL:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if isinstance(shape, int):

@@ -226,7 +226,7 @@ _round_places = elementwise(
 def round(input: Any, *, decimals: int | None = None, out: Any = None) -> Any:
     """The nearest integer, ties to the even one; with `decimals`, the nearest multiple of 10**-decimals.
 
-    Its derivative is 0. Source: torch.round.
+    Its derivative is 0.
 
     >>> import tidu as torch
     >>> torch.round(torch.tensor([0.5, 1.5, 2.4]))
@@ -239,7 +239,7 @@ _iround = inplace(_round.op, "round_")
 
 
 def round_(self: Any, *, decimals: int | None = None) -> Any:
-    """In-place `round`. Source: torch.round_."""
+    """In-place `round`."""
     if decimals is None:
         return _iround(self)
     return apply_inplace(_round_to(decimals).op, (self, decimals))

@@ -402,7 +402,7 @@ def max_pool2d_with_indices(
     input: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """`max_pool2d`, and where in the plane the maxima are. Source: torch.nn.functional.max_pool2d_with_indices."""
+    """`max_pool2d`, and where in the plane the maxima are."""
     return _max_pool(2, True, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -424,7 +424,7 @@ def max_pool3d_with_indices(
     input: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """`max_pool3d`, and where in the volume the maxima are. Source: torch.nn.functional.max_pool3d_with_indices."""
+    """`max_pool3d`, and where in the volume the maxima are."""
     return _max_pool(3, True, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -459,7 +459,7 @@ def avg_pool1d(
     input: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Value:  # fmt: skip
-    """The mean of each window of (N, C, L) or (C, L). Source: torch.avg_pool1d."""
+    """The mean of each window of (N, C, L) or (C, L)."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
@@ -484,7 +484,7 @@ def avg_pool2d(
 
     **Arguments** count_include_pad: count the zeros of the padding; divisor_override: divide by it instead of the
     number
-    of elements. Source: torch.nn.functional.avg_pool2d.
+    of elements.
     """
     r = _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     return r if out is None else into("avg_pool2d", out, r)
@@ -494,6 +494,6 @@ def avg_pool3d(
     input: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None, *, out: Value = None,
 ) -> Value:  # fmt: skip
-    """The mean of each window of (N, C, D, H, W) or (C, D, H, W). Source: torch.nn.functional.avg_pool3d."""
+    """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
     r = _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     return r if out is None else into("avg_pool3d", out, r)

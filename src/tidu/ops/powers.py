@@ -179,7 +179,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
     d/dinput = exponent * input**(exponent - 1), 0 where the exponent is 0;
     d/dexponent = input**exponent * log(input), 0 where the input is 0 and the exponent is not negative.
-    **Raises** RuntimeError for integers to a negative number. Source: torch.pow.
+    **Raises** RuntimeError for integers to a negative number.
 
     >>> import tidu as torch
     >>> torch.pow(2, torch.tensor([1, 2, 3]))
@@ -206,12 +206,12 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 
 def square(input: Any, *, out: Any = None) -> Any:
-    """input * input. Source: torch.square."""
+    """input * input."""
     return pow(input, 2, out=out)
 
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
-    """input ** exponent in float64, or complex128 for complex inputs. Source: torch.float_power."""
+    """input ** exponent in float64, or complex128 for complex inputs."""
     either("float_power", input, exponent, "exponent")
     d = _double(input, exponent)
     if out is not None and out.dtype is not d:
@@ -239,7 +239,7 @@ _isquare = inplace(_square.op, "square_")
 
 
 def pow_(self: Any, exponent: Any) -> Any:
-    """In-place `pow`. Source: torch.Tensor.pow_."""
+    """In-place `pow`."""
     if not isinstance(exponent, Number):
         return _itensor(self, exponent)
     exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
@@ -250,7 +250,7 @@ def pow_(self: Any, exponent: Any) -> Any:
 
 
 def float_power_(self: Any, exponent: Any) -> Any:
-    """In-place `float_power`: only for float64 and complex128. Source: torch.Tensor.float_power_."""
+    """In-place `float_power`: only for float64 and complex128."""
     d = _double(self, exponent)
     if self.dtype is not d:
         raise RuntimeError(
@@ -261,7 +261,7 @@ def float_power_(self: Any, exponent: Any) -> Any:
 
 
 def square_(self: Any) -> Any:
-    """In-place `square`. Source: torch.Tensor.square_."""
+    """In-place `square`."""
     return pow_(self, 2)
 
 

@@ -49,7 +49,7 @@ def _tensor(x: Any, fn: str) -> Any:
 
 
 def size(self: Any, dim: int | None = None) -> Any:
-    """The shape, or the size of one dimension. Source: torch.Tensor.size."""
+    """The shape, or the size of one dimension."""
     if dim is None:
         return self.shape
     try:
@@ -70,7 +70,7 @@ def _dim(dim: Any, n: int, fn: str) -> int:
 
 
 def dim(self: Any) -> int:
-    """The number of dimensions. Source: torch.Tensor.dim."""
+    """The number of dimensions."""
     return self.ndim
 
 
@@ -78,12 +78,12 @@ ndimension = dense_dim = dim
 
 
 def sparse_dim(self: Any) -> int:
-    """The number of sparse dimensions: none. Source: torch.Tensor.sparse_dim."""
+    """The number of sparse dimensions: none."""
     return 0
 
 
 def numel(input: Any) -> int:
-    """The number of elements. Source: torch.numel."""
+    """The number of elements."""
     try:
         return input._a.size
     except AttributeError:
@@ -94,7 +94,7 @@ nelement = numel
 
 
 def is_same_size(input: Any, other: Any) -> bool:
-    """Whether two tensors have one shape. Source: torch.is_same_size."""
+    """Whether two tensors have one shape."""
     return input.shape == other.shape
 
 
@@ -102,7 +102,7 @@ def is_same_size(input: Any, other: Any) -> bool:
 
 
 def element_size(self: Any) -> int:
-    """Bytes an element. Source: torch.Tensor.element_size."""
+    """Bytes an element."""
     return self.dtype.itemsize
 
 
@@ -110,30 +110,30 @@ property_itemsize = element_size
 
 
 def property_nbytes(self: Any) -> int:
-    """Bytes of all elements together. Source: torch.Tensor.nbytes."""
+    """Bytes of all elements together."""
     return numel(self) * self.dtype.itemsize
 
 
 def stride(self: Any, dim: int | None = None) -> Any:
-    """The steps in memory along the dimensions, in elements. Source: torch.Tensor.stride."""
+    """The steps in memory along the dimensions, in elements."""
     strides = strides_of(numbers_of(self, "stride"))
     return strides if dim is None else strides[_dim(dim, len(strides), "stride")]
 
 
 def storage_offset(self: Any) -> int:
-    """The place of the first element in the storage, in elements. Source: torch.Tensor.storage_offset."""
+    """The place of the first element in the storage, in elements."""
     a = numbers_of(self, "storage_offset")
     return offset_in(a, storage_of(a)) if a.size else 0
 
 
 def data_ptr(self: Any) -> int:
-    """The address of the first element. Source: torch.Tensor.data_ptr."""
+    """The address of the first element."""
     a = numbers_of(self, "data_ptr")
     return pointer(a) if a.size else 0
 
 
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
-    """Whether the elements lie in memory in order. Source: torch.Tensor.is_contiguous."""
+    """Whether the elements lie in memory in order."""
     try:
         a = self._a
     except AttributeError:
@@ -144,25 +144,25 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
 
 
 def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions by falling strides. Source: torch.Tensor.dim_order."""
+    """The dimensions by falling strides."""
     strides = stride(self)
     return tuple(sorted(range(len(strides)), key=lambda k: -strides[k]))
 
 
 def is_set_to(self: Any, tensor: Any) -> bool:
-    """Whether two tensors are the same memory in the same way. Source: torch.Tensor.is_set_to."""
+    """Whether two tensors are the same memory in the same way."""
     a, b = numbers_of(self, "is_set_to"), numbers_of(tensor, "is_set_to")
     same = (a.shape, a.dtype, strides_of(a)) == (b.shape, b.dtype, strides_of(b))
     return same and pointer(a) == pointer(b) and storage_of(a) is storage_of(b)
 
 
 def property_layout(self: Any) -> Any:
-    """How the elements are stored: `strided`. Source: torch.Tensor.layout."""
+    """How the elements are stored: `strided`."""
     return layouts.strided
 
 
 def property_is_cpu(self: Any) -> bool:
-    """True: there is no other device. Source: torch.Tensor.is_cpu."""
+    """True: there is no other device."""
     return True
 
 
@@ -175,12 +175,12 @@ globals().update({f"property_{_name}": _never for _name in _NEVER.split()})
 
 
 def get_device(input: Any) -> int:
-    """The number of the accelerator: -1 for the CPU. Source: torch.get_device."""
+    """The number of the accelerator: -1 for the CPU."""
     return -1
 
 
 def is_distributed(input: Any) -> bool:
-    """False: no tensor is spread over machines. Source: torch.is_distributed."""
+    """False: no tensor is spread over machines."""
     return False
 
 
@@ -188,7 +188,7 @@ def is_distributed(input: Any) -> bool:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> Any:
-    """The dtype in which an op on two tensors or numbers computes. Source: torch.result_type.
+    """The dtype in which an op on two tensors or numbers computes.
 
     >>> import tidu as torch
     >>> torch.result_type(torch.ones(1, dtype=torch.int8), 1.5)
@@ -198,42 +198,42 @@ def result_type(tensor1: Any, tensor2: Any) -> Any:
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether `obj` is a tensor. Source: torch.is_tensor."""
+    """Whether `obj` is a tensor."""
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input: Any) -> bool:
-    """Whether the dtype is a floating one. Source: torch.is_floating_point."""
+    """Whether the dtype is a floating one."""
     return _tensor(input, "is_floating_point").dtype.category == dtypes.FLOATING
 
 
 def is_complex(input: Any) -> bool:
-    """Whether the dtype is a complex one. Source: torch.is_complex."""
+    """Whether the dtype is a complex one."""
     return _tensor(input, "is_complex").dtype.category == dtypes.COMPLEX
 
 
 def is_signed(input: Any) -> bool:
-    """Whether the dtype has negative numbers. Source: torch.is_signed."""
+    """Whether the dtype has negative numbers."""
     return _tensor(input, "is_signed").dtype.is_signed
 
 
 def is_inference(input: Any) -> bool:
-    """Whether the tensor was made in inference mode. Source: torch.is_inference."""
+    """Whether the tensor was made in inference mode."""
     return _tensor(input, "is_inference").is_inference()
 
 
 def is_conj(input: Any) -> bool:
-    """Whether the tensor is a conjugate yet to be computed: never. Source: torch.is_conj."""
+    """Whether the tensor is a conjugate yet to be computed: never."""
     return False
 
 
 def is_neg(input: Any) -> bool:
-    """Whether the tensor is a negation yet to be computed: never. Source: torch.is_neg."""
+    """Whether the tensor is a negation yet to be computed: never."""
     return False
 
 
 def is_nonzero(input: Any) -> bool:
-    """Whether the only element is not zero. Source: torch.is_nonzero."""
+    """Whether the only element is not zero."""
     return bool(input)
 
 
@@ -253,20 +253,20 @@ def _check_no_grad(self: Any, fn: str) -> None:
 
 
 def apply_(self: Any, callable: Any) -> Any:
-    """Put `callable(element)` in place of every element. Slow, and without gradient. Source: torch.Tensor.apply_."""
+    """Put `callable(element)` in place of every element. Slow, and without gradient."""
     _check_no_grad(self, "apply_")
     return _assign(self, "apply_", [callable(v) for v in self._a.ravel().tolist()])
 
 
 def map_(self: Any, tensor: Any, callable: Any) -> Any:
-    """Put `callable(element, other)` in place of every element. Source: torch.Tensor.map_."""
+    """Put `callable(element, other)` in place of every element."""
     _check_no_grad(self, "map_")
     b = np.broadcast_to(tensor._a, self._a.shape).ravel().tolist()
     return _assign(self, "map_", [callable(v, w) for v, w in zip(self._a.ravel().tolist(), b, strict=True)])
 
 
 def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
-    """Put `callable(element, other, another)` in place of every element. Source: torch.Tensor.map2_."""
+    """Put `callable(element, other, another)` in place of every element."""
     _check_no_grad(self, "map2_")
     b, c = (np.broadcast_to(t._a, self._a.shape).ravel().tolist() for t in (x, y))
     return _assign(self, "map2_", [callable(u, v, w) for u, v, w in zip(self._a.ravel().tolist(), b, c, strict=True)])
@@ -306,7 +306,7 @@ OPERATORS = {"__contains__": _contains, "__dir__": _dir, "__iter__": _iter, "__l
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape to which shapes broadcast. Source: torch.broadcast_shapes.
+    """The shape to which shapes broadcast.
 
     >>> import tidu as torch
     >>> torch.broadcast_shapes((2, 1), (1, 3))
@@ -331,7 +331,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 
 def sum_to_size(self: Any, *size: Any) -> Any:
-    """The sum over what broadcasting to this shape would have repeated. Source: torch.Tensor.sum_to_size."""
+    """The sum over what broadcasting to this shape would have repeated."""
     shape, have = sizes_of(size, None, "sum_to_size"), tuple(self.shape)
     fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(shape[::-1], have[::-1], strict=False))
     if not fits:
@@ -347,23 +347,23 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 
 def resize(self: Any, *sizes: Any) -> Any:
-    """The elements in another shape; deprecated in favour of `reshape`. Source: torch.Tensor.resize."""
+    """The elements in another shape; deprecated in favour of `reshape`."""
     warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
     return self.reshape(*sizes)
 
 
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
-    """The tensor itself: it is dense. Source: torch.Tensor.to_dense."""
+    """The tensor itself: it is dense."""
     return self if dtype is None else self.to(dtype)
 
 
 def dequantize(self: Any) -> Any:
-    """The tensor in float32. Source: torch.Tensor.dequantize."""
+    """The tensor in float32."""
     return self.float()
 
 
 def const_data_ptr(self: Any) -> int:
-    """The address of the first element. Source: torch.Tensor.const_data_ptr."""
+    """The address of the first element."""
     return self.data_ptr()
 
 
@@ -373,12 +373,12 @@ def property__cdata(self: Any) -> int:
 
 
 def property_grad_dtype(self: Any) -> Any:
-    """The dtype that the gradient has: the tensor's. Source: torch.Tensor.grad_dtype."""
+    """The dtype that the gradient has: the tensor's."""
     return self.dtype
 
 
 def property_volatile(self: Any) -> bool:
-    """False, always. Source: torch.Tensor.volatile."""
+    """False, always."""
     warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
     return False
 
@@ -387,39 +387,39 @@ def property_volatile(self: Any) -> bool:
 
 
 def sym_int(a: Any) -> int:
-    """A number cut to an int. Source: torch.sym_int."""
+    """A number cut to an int."""
     return math.floor(a) if a >= 0 else math.ceil(a)
 
 
 def sym_float(a: Any) -> float:
-    """A number as a float. Source: torch.sym_float."""
+    """A number as a float."""
     return float(a)
 
 
 def sym_not(a: Any) -> bool:
-    """The opposite of a bool. Source: torch.sym_not."""
+    """The opposite of a bool."""
     return operator.not_(a)
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger number, a float if one of them is. Source: torch.sym_max."""
+    """The larger number, a float if one of them is."""
     larger = max(a, b)
     return float(larger) if isinstance(a, float) or isinstance(b, float) else larger
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller number, a float if one of them is. Source: torch.sym_min."""
+    """The smaller number, a float if one of them is."""
     smaller = min(a, b)
     return float(smaller) if isinstance(a, float) or isinstance(b, float) else smaller
 
 
 def sym_ite(b: bool, t: Any, f: Any) -> Any:
-    """`t` if `b`, else `f`. Source: torch.sym_ite."""
+    """`t` if `b`, else `f`."""
     return t if b else f
 
 
 def sym_sum(args: Iterable[Any]) -> Any:
-    """The sum of numbers. Source: torch.sym_sum."""
+    """The sum of numbers."""
     return sum(args)
 
 

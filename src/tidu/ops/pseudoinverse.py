@@ -124,7 +124,7 @@ def pinv_value(a: Any) -> Any:
 def linalg_pinv(
     A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Any:
-    """The Moore-Penrose pseudoinverse. Source: torch.linalg.pinv.
+    """The Moore-Penrose pseudoinverse.
 
     Singular values up to max(atol, rtol times the greatest) count as zero; rtol is eps max(m, n) unless atol is given.
     Derivatives are those at constant rank.
@@ -141,14 +141,14 @@ def linalg_pinv(
 
 
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
-    """The Moore-Penrose pseudoinverse. Source: torch.pinverse."""
+    """The Moore-Penrose pseudoinverse."""
     return linalg_pinv(input, rcond)
 
 
 def matrix_rank(
     A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Any:
-    """How many singular values exceed max(atol, rtol times the greatest). Source: torch.linalg.matrix_rank.
+    """How many singular values exceed max(atol, rtol times the greatest).
 
     >>> import tidu as torch
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
@@ -266,7 +266,7 @@ def _lstsq_batched(op: Any, args: Any, level: int) -> Any:
 
 def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
     """The X that minimizes ||A X - B||, the one of least norm where there are several, with residuals, the rank and
-    the singular values. Source: torch.linalg.lstsq.
+    the singular values.
 
     `driver` is a LAPACK routine's name: gelsy (the default), gels, gelsd or gelss; it says
     which of the results are filled in. Singular values up to rcond times the greatest count as zero.
@@ -314,7 +314,7 @@ def _subspace(a: Any, q: int, rounds: int) -> Any:
 
 
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> tuple[Any, Any, Any]:
-    """U, S, V of a matrix (less M) of rank about q: the first q singular values and vectors. Source: torch.svd_lowrank.
+    """U, S, V of a matrix (less M) of rank about q: the first q singular values and vectors.
 
     **Arguments** A: a matrix or a batch; q: a little more than the rank; niter: power iterations; M: a mean to take
     off, which broadcasts. The result depends on the generator's state.
@@ -329,7 +329,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
 
 
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Any, Any, Any]:
-    """Principal components: svd_lowrank of a matrix of samples in rows less their mean. Source: torch.pca_lowrank."""
+    """Principal components: svd_lowrank of a matrix of samples in rows less their mean."""
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)
@@ -345,10 +345,8 @@ def lobpcg(
     niter: int | None = None, tol: float | None = None, largest: bool | None = None, method: str | None = None,
     tracker: None = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The k largest (or smallest) eigenvalues of A x = lambda B x, and their vectors, which are B-orthonormal.
-
-    Source: torch.lobpcg. A is symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch
-    iterates from a guess; here the whole matrix is factored, so that what concerns the iteration (X's values, iK,
+    """The k largest (or smallest) eigenvalues of A x = lambda B x, and their vectors, which are B-orthonormal. A is
+    symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch iterates from a guess; here the whole matrix is factored, so that what concerns the iteration (X's values, iK,
     niter, tol, method, tracker and the ortho parameters) changes nothing, and derivatives hold for B too.
 
     >>> import tidu as torch
@@ -379,7 +377,7 @@ def lobpcg(
 def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
-    """A norm of matrices, which lie in two dimensions. Source: torch.linalg.matrix_norm.
+    """A norm of matrices, which lie in two dimensions.
 
     `ord` is "fro" (the root of the sum of squares), "nuc" (the sum of singular values), 2 and -2 (the extreme singular
     values), 1 and -1 (the extreme sums of columns) or inf and -inf (of rows).
@@ -432,7 +430,7 @@ def _back(n: int, moved: list[int], rows: int, cols: int) -> tuple[int, ...]:
 
 
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
-    """A vector or a matrix norm: a matrix's for two dimensions with `ord` given. Source: torch.linalg.norm."""
+    """A vector or a matrix norm: a matrix's for two dimensions with `ord` given."""
     dims = None if dim is None else (dim,) if isinstance(dim, (int, np.integer)) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
@@ -450,7 +448,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out
 
 
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
-    """The condition number, ||A|| ||A^-1||, in the 2-norm unless told. Source: torch.linalg.cond.
+    """The condition number, ||A|| ||A^-1||, in the 2-norm unless told.
 
     >>> import tidu as torch
     >>> torch.linalg.cond(torch.tensor([[1., 0.], [0., 2.]]))

@@ -84,7 +84,7 @@ def _named_bounds(fn: str, args: tuple[Any, ...], kw: dict[str, Any], defaults: 
 
 
 def uniform_(self: Tensor, *args: Any, generator: Any = None, **kw: Any) -> Tensor:
-    """Fill with numbers uniform in [from, to): `uniform_(from=0, to=1)`. Source: torch.Tensor.uniform_.
+    """Fill with numbers uniform in [from, to): `uniform_(from=0, to=1)`.
 
     Raises:
         RuntimeError: from > to, or out of the dtype's range.
@@ -103,7 +103,7 @@ def rand(
     *args: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Numbers uniform in [0, 1). Source: torch.rand.
+    """Numbers uniform in [0, 1).
 
     Args:
         size: the sizes, as numbers or as one sequence.
@@ -132,7 +132,7 @@ def rand_like(
     input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Numbers uniform in [0, 1) in the shape and dtype of another tensor. Source: torch.rand_like."""
+    """Numbers uniform in [0, 1) in the shape and dtype of another tensor."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "rand_like")
     return like(a, lambda v: _uniform(v, 0.0, 1.0, generator), requires_grad)
@@ -154,7 +154,7 @@ _normal_op = sampler("normal", normal_fill, "NormalBackward0")
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with normal numbers of this mean and standard deviation. Source: torch.Tensor.normal_."""
+    """Fill with normal numbers of this mean and standard deviation."""
     values = float_arg(mean, "normal_", "mean", 1), float_arg(std, "normal_", "std", 2)
     return apply_inplace(_normal_op, (self, *values, generator))
 
@@ -163,7 +163,7 @@ def randn(
     *args: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers of mean 0 and variance 1. Source: torch.randn.
+    """Normal numbers of mean 0 and variance 1.
 
     Args:
         size: the sizes, as numbers or as one sequence.
@@ -191,7 +191,7 @@ def randn_like(
     input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers of mean 0 and variance 1 in the shape and dtype of another tensor. Source: torch.randn_like."""
+    """Normal numbers of mean 0 and variance 1 in the shape and dtype of another tensor."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randn_like")
     return like(a, lambda v: normal_fill(v, 0.0, 1.0, generator), requires_grad)
@@ -295,7 +295,7 @@ _random_ops = [sampler("random", _random, f"RandomBackward{k}") for k in range(3
 
 
 def random_(self: Tensor, *args: Any, generator: Any = None, **kw: Any) -> Tensor:
-    """Fill with integers: `random_()`, `random_(to)` or `random_(from, to)`. Source: torch.Tensor.random_.
+    """Fill with integers: `random_()`, `random_(to)` or `random_(from, to)`.
 
     `to` is excluded. Without it they go up to the largest of the dtype, or for floating types up to 2 to the
     number of bits of the significand.
@@ -321,7 +321,7 @@ def randint(
     *args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
     dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Integers in [low, high): `randint(high, size)` or `randint(low, high, size)`. Source: torch.randint.
+    """Integers in [low, high): `randint(high, size)` or `randint(low, high, size)`.
 
     Args:
         low, high: the bounds; `low` is 0 by default, `high` is excluded.
@@ -382,7 +382,7 @@ def randint_like(
     memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
     """Integers in [low, high) in the shape and dtype of another tensor: `randint_like(input, high)` or
-    `randint_like(input, low, high)`. Source: torch.randint_like."""
+    `randint_like(input, low, high)`."""
     low, high, _ = _randint_arguments(args, low, high, ())
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randint_like")
@@ -393,7 +393,7 @@ def randperm(
     n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The integers 0 ... n - 1 in random order. Source: torch.randperm.
+    """The integers 0 ... n - 1 in random order.
 
     Args:
         n: how many.
@@ -489,23 +489,23 @@ _log_normal_op = _filler("log_normal", "log_normal_cpu", _normal.log_normal, _ch
 
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with exponential numbers, of density lambd * exp(-lambd * x). Source: torch.Tensor.exponential_."""
+    """Fill with exponential numbers, of density lambd * exp(-lambd * x)."""
     numbers = (float_arg(lambd, "exponential_", "lambd", 1),)
     return apply_inplace(_exponential_op, (self, numbers, generator))
 
 
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Fill with the numbers of trials up to the first success, of probability `p`. Source: torch.Tensor.geometric_."""
+    """Fill with the numbers of trials up to the first success, of probability `p`."""
     return apply_inplace(_geometric_op, (self, (float_arg(p, "geometric_", "p", 1),), generator))
 
 
 def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fill with Cauchy numbers, of density sigma / pi / ((x - median)^2 + sigma^2). Source: torch.Tensor.cauchy_."""
+    """Fill with Cauchy numbers, of density sigma / pi / ((x - median)^2 + sigma^2)."""
     numbers = (float_arg(median, "cauchy_", "median", 1), float_arg(sigma, "cauchy_", "sigma", 2))
     return apply_inplace(_cauchy_op, (self, numbers, generator))
 
 
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
-    """Fill with exp(std * z + mean) for normal z. Source: torch.Tensor.log_normal_."""
+    """Fill with exp(std * z + mean) for normal z."""
     numbers = (float_arg(mean, "log_normal_", "mean", 1), float_arg(std, "log_normal_", "std", 2))
     return apply_inplace(_log_normal_op, (self, numbers, generator))

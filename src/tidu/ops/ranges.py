@@ -71,7 +71,7 @@ def arange(
     start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """start, start + step, ... up to but without `end`; ints give int64. Source: torch.arange.
+    """start, start + step, ... up to but without `end`; ints give int64.
 
     >>> import tidu as torch
     >>> torch.arange(1, 2.5, 0.5)
@@ -132,7 +132,7 @@ def range(
     start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """start, start + step, ... up to and including `end`; deprecated in favour of `arange`. Source: torch.range."""
+    """start, start + step, ... up to and including `end`; deprecated in favour of `arange`."""
     check_place(device, pin_memory, layout)
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
@@ -155,7 +155,7 @@ def linspace(
     start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`steps` numbers from `start` to `end`, both included, evenly spaced. Source: torch.linspace.
+    """`steps` numbers from `start` to `end`, both included, evenly spaced.
 
     >>> import tidu as torch
     >>> torch.linspace(0, 1, 5)
@@ -170,7 +170,7 @@ def logspace(
     start: Any, end: Any, steps: Any = None, base: float = 10.0, *, out: Any = None, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """base ** linspace(start, end, steps). Source: torch.logspace."""
+    """base ** linspace(start, end, steps)."""
     check_place(device, pin_memory, layout)
     start, end, steps, d = _spacing("logspace", start, end, steps, dtype, out)
     wide = dtypes.complex128 if d.is_complex else dtypes.float64
@@ -250,7 +250,7 @@ def eye(
     n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Ones on the diagonal of an n by m (by default n by n) matrix. Source: torch.eye."""
+    """Ones on the diagonal of an n by m (by default n by n) matrix."""
     check_place(device, pin_memory, layout)
     n = integer(n, "eye", "n", 1)
     m = n if m is None else integer(m, "eye", "m", 2)
@@ -276,7 +276,7 @@ def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The indices of a matrix's lower triangle, row numbers over column numbers. Source: torch.tril_indices."""
+    """The indices of a matrix's lower triangle, row numbers over column numbers."""
     check_place(device, pin_memory, layout)
     return _triangle("tril_indices", row, col, offset, dtype, True)
 
@@ -285,7 +285,7 @@ def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The indices of a matrix's upper triangle, row numbers over column numbers. Source: torch.triu_indices."""
+    """The indices of a matrix's upper triangle, row numbers over column numbers."""
     check_place(device, pin_memory, layout)
     return _triangle("triu_indices", row, col, offset, dtype, False)
 
@@ -295,7 +295,7 @@ def _sequence(tensors: tuple[Any, ...]) -> Sequence[Any]:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """Vectors as grids: tensor k varies along dimension k of a common shape. Source: torch.meshgrid.
+    """Vectors as grids: tensor k varies along dimension k of a common shape.
 
     Args:
         tensors: vectors or 0-d tensors of one dtype, one by one or as a sequence.
@@ -350,7 +350,7 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All tuples of one element from each vector, a row a tuple. Source: torch.cartesian_prod.
+    """All tuples of one element from each vector, a row a tuple.
 
     >>> import tidu as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
@@ -368,7 +368,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All combinations of `r` elements of a vector, a row each. Source: torch.combinations.
+    """All combinations of `r` elements of a vector, a row each.
 
     >>> import tidu as torch
     >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
@@ -387,7 +387,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """Powers of a vector's elements as columns, falling unless `increasing`. Source: torch.vander.
+    """Powers of a vector's elements as columns, falling unless `increasing`.
 
     >>> import tidu as torch
     >>> torch.vander(torch.tensor([2, 3]), 3).tolist()

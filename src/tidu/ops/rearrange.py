@@ -58,18 +58,18 @@ _repeat_op = linear("repeat", _repeat, _unrepeat, out_arg=False)
 
 def method_repeat(self: Tensor, *repeats: Any, **kw: Any) -> Any:
     """The tensor laid side by side, so many times along each dimension; more numbers than dimensions make new ones in
-    front. Source: torch.Tensor.repeat."""
+    front."""
     return _repeat_op(self, named_ints(repeats, kw, "repeat", "repeats"))
 
 
 def tile(input: Any, dims: Any) -> Any:
-    """`repeat`, with as many leading ones as are missing. Source: torch.tile."""
+    """`repeat`, with as many leading ones as are missing."""
     counts = ints((dims,), "tile", "dims")
     return _repeat_op(input, (1,) * (input.ndim - len(counts)) + counts)
 
 
 def method_tile(self: Tensor, *dims: Any, **kw: Any) -> Any:
-    """`repeat`, with as many leading ones as are missing. Source: torch.Tensor.tile."""
+    """`repeat`, with as many leading ones as are missing."""
     return tile(self, named_ints(dims, kw, "tile", "dims"))
 
 
@@ -80,7 +80,7 @@ def repeat_interleave(
     """Each element (or slice along `dim`) so many times in a row; of `repeats` alone, the indices that do so.
 
     **Arguments** repeats: a number, or an integer tensor with one number for each; dim: None for the flattened tensor;
-    output_size: what they add up to, if known. Source: torch.repeat_interleave.
+    output_size: what they add up to, if known.
     """
     if input is None:
         input, repeats = repeats, None
@@ -140,7 +140,7 @@ def _interleaved_indices(repeats: Any, output_size: int | None) -> Tensor:
 
 
 def _flip(input: Any, dims: Ints) -> Any:
-    """The order along some dimensions reversed, as a copy. Source: torch.flip."""
+    """The order along some dimensions reversed, as a copy."""
     return copy_as(turned(input, normalize_dims(dims, input.ndim) if dims else ()))
 
 
@@ -153,26 +153,26 @@ flip_op = linear("flip", _flip, lambda g, dims: flip_op(g, dims), out_arg=False)
 
 
 def flip(input: Any, dims: Any) -> Any:
-    """The order along some dimensions reversed, as a copy. Source: torch.flip."""
+    """The order along some dimensions reversed, as a copy."""
     if isinstance(dims, int):
         raise TypeError("flip(): argument 'dims' (position 2) must be tuple of ints, not int")
     return flip_op(input, dims if dims.__class__ is tuple else ints((dims,), "flip", "dims"))
 
 
 def method_flip(self: Tensor, *dims: Any, **kw: Any) -> Any:
-    """The order along some dimensions reversed, as a copy. Source: torch.Tensor.flip."""
+    """The order along some dimensions reversed, as a copy."""
     return flip_op(self, named_ints(dims, kw, "flip", "dims"))
 
 
 def fliplr(input: Any) -> Any:
-    """The second dimension reversed. Source: torch.fliplr."""
+    """The second dimension reversed."""
     if input.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip_op(input, (1,))
 
 
 def flipud(input: Any) -> Any:
-    """The first dimension reversed. Source: torch.flipud."""
+    """The first dimension reversed."""
     if input.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip_op(input, (0,))
@@ -209,7 +209,7 @@ _roll_op = linear("roll", _roll, lambda g, shifts, dims: _roll_op(g, tuple(-s fo
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements shifted along dimensions, those that fall off coming back at the other end; without `dims`, of the
-    flattened tensor. Source: torch.roll."""
+    flattened tensor."""
     dims = () if dims is None else ints((dims,), "roll", "dims")
     return _roll_op(input, ints((shifts,), "roll", "shifts"), dims)
 
@@ -234,8 +234,7 @@ _rot90_op = linear("rot90", _rot90, lambda g, k, dims: _rot90_op(g, -k, dims), o
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """Turned by k right angles in the plane of two dimensions, from the first towards the second.
-    Source: torch.rot90."""
+    """Turned by k right angles in the plane of two dimensions, from the first towards the second."""
     return _rot90_op(input, k, ints((dims,), "rot90", "dims"))
 
 
@@ -278,7 +277,7 @@ method_tril_, method_triu_ = inplace(tril.op), inplace(triu.op)
 
 
 def _diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """The last dimension laid on the diagonal of two new ones, zeros elsewhere. Source: torch.diag_embed."""
+    """The last dimension laid on the diagonal of two new ones, zeros elsewhere."""
     n = input.ndim + 1
     d1, d2 = normalize_dim(dim1, n), normalize_dim(dim2, n)
     if d1 == d2:
@@ -307,7 +306,7 @@ diagonal_copy = exact_out(
 
 
 def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-    """The diagonal of a matrix, or the matrix with a vector on its diagonal. Source: torch.diag."""
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     n = input.ndim
     if n not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
@@ -320,12 +319,12 @@ diag.op = diagonal_copy.op
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
-    """The matrix with all elements on a diagonal. Source: torch.diagflat."""
+    """The matrix with all elements on a diagonal."""
     return diag_embed(reshape(input, (-1,)), offset)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a value on the diagonal of a matrix, or of a cube of any rank. Source: torch.Tensor.fill_diagonal_.
+    """Write a value on the diagonal of a matrix, or of a cube of any rank.
 
     **Arguments** wrap: begin anew below, after a row between, where the matrix is taller than wide.
     """

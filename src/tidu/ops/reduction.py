@@ -182,7 +182,7 @@ sum = quick(_sum_given, "sum", _sum_all)
 
 
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The sum with NaN counted as zero. Source: torch.nansum."""
+    """The sum with NaN counted as zero."""
     if dtype is not None:
         refuse_integers(input, dtype)
     if input.dtype.is_complex:
@@ -250,7 +250,7 @@ _mean_dim = shaped_op(
 
 
 def mean(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The mean of all elements, or over some dimensions; NaN where there are none. Source: torch.mean."""
+    """The mean of all elements, or over some dimensions; NaN where there are none."""
     if dtype is not None:
         _check_mean(dtype, "Optional")
         input = cast(input, dtype.np)
@@ -265,7 +265,7 @@ def mean(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = Non
 
 
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The mean of what is not NaN. Source: torch.nanmean."""
+    """The mean of what is not NaN."""
     if input.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.legacy}"
@@ -322,7 +322,7 @@ _prod_dim = Op("prod_dim", _prod_forward, **_RULES, node="ProdBackward1", out_ar
 
 
 def prod(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The product of all elements, or along a dimension. Integers multiply to int64. Source: torch.prod."""
+    """The product of all elements, or along a dimension. Integers multiply to int64."""
     if dim is None or (dim is _ALL and keepdim):
         raise TypeError("dim= must be an int")
     if out is not None and dtype is None:
@@ -438,14 +438,14 @@ def _spread(op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: 
 def var(
     input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
-    """The variance, sum |x - mean|^2 / max(n - correction, 0); correction is 1. Source: torch.var."""
+    """The variance, sum |x - mean|^2 / max(n - correction, 0); correction is 1."""
     return _spread(_var, "var", input, dim, unbiased, correction, keepdim, out)
 
 
 def std(
     input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
-    """The standard deviation, the root of `var`. Source: torch.std."""
+    """The standard deviation, the root of `var`."""
     return _spread(_std, "std", input, dim, unbiased, correction, keepdim, out)
 
 
@@ -500,14 +500,14 @@ _std_mean = Op(
 def var_mean(
     input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
-    """The variance and the mean. Source: torch.var_mean."""
+    """The variance and the mean."""
     return _spread(_var_mean, "var_mean", input, dim, unbiased, correction, keepdim, None)
 
 
 def std_mean(
     input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
-    """The standard deviation and the mean. Source: torch.std_mean."""
+    """The standard deviation and the mean."""
     return _spread(_std_mean, "std_mean", input, dim, unbiased, correction, keepdim, None)
 
 
@@ -560,7 +560,7 @@ for _op in (_prod_all, _prod_dim, _var, _std, _logsumexp):
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
-    """log(sum(exp(input))) over some dimensions, without overflow. Source: torch.logsumexp."""
+    """log(sum(exp(input))) over some dimensions, without overflow."""
     if dim is None:
         raise TypeError("logsumexp() takes dimensions")
     if input.dtype.category < dtypes.FLOATING:

@@ -82,7 +82,7 @@ def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
-    """The running sum along a dimension. Integers and bools sum to int64. Source: torch.cumsum."""
+    """The running sum along a dimension. Integers and bools sum to int64."""
     return _scanned(_cumsum_op, input, dim, dtype, out)
 
 
@@ -141,7 +141,7 @@ _cumprod_op = Op(
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
-    """The running product along a dimension. Integers and bools multiply to int64. Source: torch.cumprod."""
+    """The running product along a dimension. Integers and bools multiply to int64."""
     return _scanned(_cumprod_op, input, dim, dtype, out)
 
 
@@ -274,12 +274,12 @@ def _running_extreme(name: str, op: Op, result: Any, input: Any, dim: Any, out: 
 
 
 def cummax(input: Any, dim: int, *, out: Any = None) -> Any:
-    """The greatest so far along a dimension, and where it is (the last of equals). Source: torch.cummax."""
+    """The greatest so far along a dimension, and where it is (the last of equals)."""
     return _running_extreme("cummax", _cummax, cummax_result, input, dim, out)
 
 
 def cummin(input: Any, dim: int, *, out: Any = None) -> Any:
-    """The least so far along a dimension, and where it is (the last of equals). Source: torch.cummin."""
+    """The least so far along a dimension, and where it is (the last of equals)."""
     return _running_extreme("cummin", _cummin, cummin_result, input, dim, out)
 
 
@@ -365,7 +365,7 @@ _logcumsumexp = Op(
 
 
 def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
-    """log(cumsum(exp(input))) along a dimension, without overflow. Source: torch.logcumsumexp."""
+    """log(cumsum(exp(input))) along a dimension, without overflow."""
     d = _dim("logcumsumexp", dim, input.ndim)
     if input.dtype.category < dtypes.FLOATING:
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.legacy}'")

@@ -146,8 +146,6 @@ def segment_reduce(
     Raises:
         RuntimeError: without lengths and offsets, of negative lengths, and where they do not add up.
 
-    Source: torch.segment_reduce.
-
     >>> import tidu as torch
     >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", lengths=torch.tensor([1, 3]))
     tensor([1., 9.])
@@ -311,7 +309,7 @@ Source: torch.scatter_reduce.
 
 
 def scatter_reduce_(self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`scatter_reduce`, in place. Source: torch.Tensor.scatter_reduce_."""
+    """`scatter_reduce`, in place."""
     return write_part(
         _op,
         (self, dim, index, src, reduce, include_self),

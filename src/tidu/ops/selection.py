@@ -92,7 +92,6 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     """`input` where the condition holds, else `other`; the two and the condition broadcast, either may be a number.
 
     Its cotangent goes to the one that was chosen. With the condition alone: the indices where it holds.
-    Source: torch.where.
 
     >>> import tidu as torch
     >>> x = torch.tensor([1., -2.])
@@ -162,7 +161,7 @@ def _as_condition(condition: Any) -> Any:
 
 
 def method_where(self: Any, condition: Any, other: Any) -> Any:
-    """This tensor where the condition holds, else `other`. Source: torch.Tensor.where."""
+    """This tensor where the condition holds, else `other`."""
     return where(condition, self, other)
 
 
@@ -282,7 +281,6 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     """min(max(input, min), max), with numbers or tensors as bounds, of which one may be None.
 
     The cotangent passes where the input is within the bounds, on them too; a tensor bound takes it where it was chosen.
-    Source: torch.clamp.
 
     >>> import tidu as torch
     >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
@@ -302,14 +300,14 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
 
 
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
-    """max(input, min). Source: torch.clamp_min."""
+    """max(input, min)."""
     if isinstance(min, Number):
         return _clamp_min(_with_numbers(input, min), min, out=out)
     return _clamp_min_tensor(input, min, out=out)
 
 
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
-    """min(input, max). Source: torch.clamp_max."""
+    """min(input, max)."""
     if isinstance(max, Number):
         return _clamp_max(_with_numbers(input, max), max, out=out)
     return _clamp_max_tensor(input, max, out=out)
@@ -332,7 +330,7 @@ def _keeps_dtype(input: Any, *bounds: Any) -> None:
 
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
-    """In-place `clamp`. Source: torch.clamp_."""
+    """In-place `clamp`."""
     if min.__class__ in _PLAIN and max.__class__ in _PLAIN and min is not max:
         try:
             a = self._a
@@ -357,13 +355,13 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def clamp_min_(self: Any, min: Any) -> Any:
-    """In-place `clamp_min`. Source: torch.clamp_min_."""
+    """In-place `clamp_min`."""
     _keeps_dtype(self, min)
     return (_iclamp_min if isinstance(min, Number) else _iclamp_min_tensor)(self, min)
 
 
 def clamp_max_(self: Any, max: Any) -> Any:
-    """In-place `clamp_max`. Source: torch.clamp_max_."""
+    """In-place `clamp_max`."""
     _keeps_dtype(self, max)
     return (_iclamp_max if isinstance(max, Number) else _iclamp_max_tensor)(self, max)
 

@@ -144,7 +144,7 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
     """The same elements in another shape, sharing memory; or the same bytes as another dtype.
 
     **Arguments** shape: the sizes, as numbers or one tuple, of which one may be -1; or a dtype.
-    **Errors** RuntimeError where the elements do not lie so that a view could show them. Source: torch.Tensor.view.
+    **Errors** RuntimeError where the elements do not lie so that a view could show them.
 
     >>> import tidu as torch
     >>> torch.arange(6).view(2, -1)
@@ -185,7 +185,7 @@ _reshape_alias = view_op("_reshape_alias", _view, lambda g, shape, _: reshape(g,
 
 
 def reshape(input: Any, shape: Any) -> Any:
-    """The elements in another shape: a view where that is possible, else a copy. Source: torch.reshape."""
+    """The elements in another shape: a view where that is possible, else a copy."""
     if input.__class__ is ndarray:
         return input.reshape(shape)
     if shape.__class__ is not tuple:
@@ -209,7 +209,7 @@ contiguous_clone = linear(
 
 
 def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
-    """The elements in another shape: a view where that is possible, else a copy. Source: torch.Tensor.reshape."""
+    """The elements in another shape: a view where that is possible, else a copy."""
     if shape and shape[0].__class__ is int and not kw:
         try:
             return reshape(self, shape)
@@ -219,18 +219,17 @@ def method_reshape(self: Tensor, *shape: Any, **kw: Any) -> Any:
 
 
 def view_as(self: Tensor, other: Tensor) -> Any:
-    """The elements in the shape of `other`, sharing memory. Source: torch.Tensor.view_as."""
+    """The elements in the shape of `other`, sharing memory."""
     return view(self, tuple(other.shape))
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Any:
-    """The elements in the shape of `other`. Source: torch.Tensor.reshape_as."""
+    """The elements in the shape of `other`."""
     return reshape(self, tuple(other.shape))
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The dimensions from `start_dim` through `end_dim` made one; a 0-d tensor gets a dimension.
-    Source: torch.flatten."""
+    """The dimensions from `start_dim` through `end_dim` made one; a 0-d tensor gets a dimension."""
     a = getattr(input, "_a", None)
     if start_dim == 0 and end_dim == -1 and a is not None and a.ndim > 1:
         return reshape(input, (a.size,))
@@ -250,7 +249,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @numpy_names
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """One dimension split into several, whose sizes (one may be -1) multiply to its own. Source: torch.unflatten."""
+    """One dimension split into several, whose sizes (one may be -1) multiply to its own."""
     if not isinstance(sizes, (tuple, list)):
         what = type(sizes).__name__
         raise TypeError(f"unflatten(): argument 'sizes' (position 3) must be tuple of ints, not {what}")
@@ -275,7 +274,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 
 def ravel(input: Any) -> Any:
-    """All elements in one dimension: a view if they lie in order, else a copy. Source: torch.ravel."""
+    """All elements in one dimension: a view if they lie in order, else a copy."""
     a = getattr(input, "_a", None)
     if a is None:
         return reshape(input, (-1,))
@@ -326,7 +325,7 @@ alias = view_op("alias", lambda input: input[...], lambda g, shape: g)
 
 
 def _transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Exchange two dimensions, as a view. Source: torch.transpose."""
+    """Exchange two dimensions, as a view."""
     n = input.ndim
     if n == 2 and dim0 != dim1 and -2 <= dim0 < 2 and -2 <= dim1 < 2 and (dim0 - dim1) % 2:
         return input.T
@@ -338,17 +337,17 @@ transpose = view_op("transpose", _transpose, lambda g, shape, dim0, dim1: transp
 
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
-    """Exchange two dimensions, as a view. Source: torch.swapaxes."""
+    """Exchange two dimensions, as a view."""
     return transpose(input, axis0, axis1)
 
 
 def swapdims(input: Any, dim0: int, dim1: int) -> Any:
-    """Exchange two dimensions, as a view. Source: torch.swapdims."""
+    """Exchange two dimensions, as a view."""
     return transpose(input, dim0, dim1)
 
 
 def _t(input: Any) -> Any:
-    """The transpose of a matrix, as a view. Source: torch.t."""
+    """The transpose of a matrix, as a view."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     return input.T
@@ -358,7 +357,7 @@ t = view_op("t", _t, lambda g, shape: t(g))
 
 
 def _permute(input: Any, dims: Ints) -> Any:
-    """The dimensions in another order, as a view. Source: torch.permute."""
+    """The dimensions in another order, as a view."""
     try:
         return input.transpose(dims)
     except ValueError:
@@ -386,7 +385,7 @@ permute = view_op("permute", _permute, lambda g, shape, dims: permute(g, _invers
 
 
 def method_permute(self: Tensor, *dims: Any, **kw: Any) -> Any:
-    """The dimensions in another order, as a view. Source: torch.Tensor.permute."""
+    """The dimensions in another order, as a view."""
     if dims and dims[0].__class__ is int and not kw:
         return permute(self, dims)
     return permute(self, named_ints(dims, kw, "permute", "dims"))
@@ -419,7 +418,7 @@ moveaxis = movedim
 
 
 def property_T(self: Tensor) -> Any:
-    """The dimensions in reverse order, as a view. Source: torch.Tensor.T."""
+    """The dimensions in reverse order, as a view."""
     a = getattr(self, "_a", None)
     n = self.ndim if a is None else a.ndim
     if n == 2:
@@ -450,25 +449,25 @@ def _conj(x: Any) -> Any:
 
 
 def property_mT(self: Tensor) -> Any:
-    """The last two dimensions exchanged, as a view. Source: torch.Tensor.mT."""
+    """The last two dimensions exchanged, as a view."""
     note = "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."
     return transpose(self, -2, -1) if _matrices(self, "tensor.mT", note) else self
 
 
 def property_mH(self: Tensor) -> Any:
-    """The conjugate transpose of a matrix or batch of them. Source: torch.Tensor.mH."""
+    """The conjugate transpose of a matrix or batch of them."""
     note = "Tensor.mH is deprecated on 0-D tensors. Consider using x.conj()."
     return _conj(transpose(self, -2, -1) if _matrices(self, "tensor.mH", note) else self)
 
 
 def adjoint(input: Tensor) -> Any:
-    """The conjugate transpose of a matrix or batch of them. Source: torch.adjoint."""
+    """The conjugate transpose of a matrix or batch of them."""
     note = "adjoint() is deprecated on 0-D tensors. Consider using x.conj()."
     return _conj(transpose(input, -2, -1) if _matrices(input, "tensor.adjoint()", note) else input)
 
 
 def property_H(self: Tensor) -> Any:
-    """The conjugate transpose of a matrix. Source: torch.Tensor.H."""
+    """The conjugate transpose of a matrix."""
     n = self.ndim
     if n == 2:
         return _conj(transpose(self, 0, 1))

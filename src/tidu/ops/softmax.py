@@ -71,7 +71,7 @@ _layer = Op(
 
 
 def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: Value, eps: float) -> Any:
-    """`layer_norm`, and the means and inverse deviations that it found. Source: torch.native_layer_norm."""
+    """`layer_norm`, and the means and inverse deviations that it found."""
     shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
     refusal("bic", "LayerNormKernelImpl")("", input.dtype)
     for w in (weight, bias):
@@ -111,10 +111,7 @@ def layer_norm(
     input: Value, normalized_shape: Any, weight: Value = None, bias: Value = None, eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Value:  # fmt: skip
-    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`.
-
-    Source: torch.layer_norm.
-    """
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of `normalized_shape`."""
     return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
@@ -199,7 +196,7 @@ def f_layer_norm(
 def rms_norm(input: Value, normalized_shape: Any, weight: Value = None, eps: float | None = None) -> Value:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, of `normalized_shape`.
 
-    **Arguments** eps: the dtype's machine epsilon if not given. Source: torch.rms_norm.
+    **Arguments** eps: the dtype's machine epsilon if not given.
     """
     shape = _normalized("rms_norm", input, normalized_shape, weight, None)
     refusal("bi", "rms_norm")("", input.dtype)
@@ -287,7 +284,7 @@ _log_softmax = hot(
 
 
 def softmax(input: Value, dim: int, dtype: Any = None, *, out: Any = None) -> Value:
-    """exp(input) / sum(exp(input)) along `dim`. Source: torch.softmax.
+    """exp(input) / sum(exp(input)) along `dim`.
 
     **Arguments** dtype: convert the input to it first.
 
@@ -299,7 +296,7 @@ def softmax(input: Value, dim: int, dtype: Any = None, *, out: Any = None) -> Va
 
 
 def log_softmax(input: Value, dim: int, dtype: Any = None, *, out: Any = None) -> Value:
-    """The logarithm of `softmax`, input - log(sum(exp(input))). Source: torch.log_softmax."""
+    """The logarithm of `softmax`, input - log(sum(exp(input)))."""
     return _called(_log_softmax, "log_softmax", input, dim, dtype, out)
 
 
@@ -342,7 +339,7 @@ def f_log_softmax(input: Value, dim: int | None = None, _stacklevel: int = 3, dt
 
 
 def softmin(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Value:
-    """softmax(-input). Source: torch.nn.functional.softmin."""
+    """softmax(-input)."""
     if dim is None:
         dim = implicit_dim("softmin", input.ndim, _stacklevel)
     return softmax(-input, dim, dtype)
@@ -351,8 +348,7 @@ def softmin(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: A
 def gumbel_softmax(logits: Value, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Value:
     """A sample that is nearly one-hot: softmax((logits + gumbel noise) / tau); `hard` makes it one-hot.
 
-    With `hard` the value is one-hot and the gradient that of the soft sample. Source:
-    torch.nn.functional.gumbel_softmax.
+    With `hard` the value is one-hot and the gradient that of the soft sample.
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)

@@ -107,7 +107,7 @@ def inv_value(a: Any) -> Any:
 
 
 def linalg_inv(A: Any, *, out: Any = None) -> Any:
-    """The inverse of a square matrix, or of a batch of them. Source: torch.linalg.inv.
+    """The inverse of a square matrix, or of a batch of them.
 
     Raises LinAlgError where a matrix is singular.
 
@@ -121,13 +121,13 @@ def linalg_inv(A: Any, *, out: Any = None) -> Any:
 
 
 def linalg_inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
-    """The inverse and LAPACK's code, 0 where there is one; no error unless asked for. Source: torch.linalg.inv_ex."""
+    """The inverse and LAPACK's code, 0 where there is one; no error unless asked for."""
     r = _inv.call(A, check_errors, "linalg.inv_ex")
     return r if out is None else into_pair("linalg_inv_ex", out, r, inv_ex_result)
 
 
 def inverse(input: Any, *, out: Any = None) -> Any:
-    """The inverse of a square matrix, or of a batch of them. Source: torch.inverse."""
+    """The inverse of a square matrix, or of a batch of them."""
     return linalg_inv(input, out=out)
 
 
@@ -232,7 +232,7 @@ def _solve_batched(op: Any, args: Any, level: int) -> Any:
 
 
 def linalg_solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
-    """The X with A X = B, or X A = B unless `left`. B is a matrix, a vector, or a batch. Source: torch.linalg.solve.
+    """The X with A X = B, or X A = B unless `left`. B is a matrix, a vector, or a batch.
 
     Raises LinAlgError where A is singular.
 
@@ -245,7 +245,7 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 
 
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """The solution and LAPACK's code; no error unless asked for. Source: torch.linalg.solve_ex."""
+    """The solution and LAPACK's code; no error unless asked for."""
     r = _solve.call(A, B, left, check_errors, "torch.linalg.solve_ex")
     return r if out is None else into_pair("linalg_solve_ex", out, r, solve_ex_result)
 
@@ -254,7 +254,7 @@ def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = F
 
 
 def _det_forward(A: Any) -> Any:
-    """The determinant of a square matrix, or of a batch of them. Source: torch.linalg.det."""
+    """The determinant of a square matrix, or of a batch of them."""
     check_square(A, "linalg.det")
     check_floating(A, "linalg.det", low=True)
     check_kernel(A, "lu_cpu")
@@ -292,7 +292,7 @@ trailing("linalg_det", A=2)
 
 
 def linalg_det(A: Any, *, out: Any = None) -> Any:
-    """The determinant of a square matrix, or of a batch of them. Source: torch.linalg.det.
+    """The determinant of a square matrix, or of a batch of them.
 
     >>> import tidu as torch
     >>> torch.linalg.det(torch.tensor([[2., 0.], [0., 4.]]))
@@ -302,7 +302,7 @@ def linalg_det(A: Any, *, out: Any = None) -> Any:
 
 
 def det(input: Any) -> Any:
-    """The determinant of a square matrix, or of a batch of them. Source: torch.det."""
+    """The determinant of a square matrix, or of a batch of them."""
     return det_op.call(input)
 
 
@@ -346,20 +346,17 @@ trailing("linalg_slogdet", A=2)
 
 
 def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
-    """The sign of the determinant (a number on the unit circle) and the logarithm of its absolute value.
-
-    Source: torch.linalg.slogdet.
-    """
+    """The sign of the determinant (a number on the unit circle) and the logarithm of its absolute value."""
     return _slogdet.call(A, "linalg.slogdet", out=out)
 
 
 def slogdet(input: Any) -> Any:
-    """The sign of the determinant and the logarithm of its absolute value. Source: torch.slogdet."""
+    """The sign of the determinant and the logarithm of its absolute value."""
     return slogdet_result(*_slogdet.call(input, "linalg.slogdet"))
 
 
 def logdet(input: Any) -> Any:
-    """The logarithm of the determinant; NaN where that is negative. Source: torch.logdet."""
+    """The logarithm of the determinant; NaN where that is negative."""
     sign, log = _slogdet.call(input, "logdet")
     if input.dtype.is_complex:
         return sign.log() + log

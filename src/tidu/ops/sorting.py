@@ -123,7 +123,6 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     """The elements in order along a dimension, and the indices they had: (values, indices).
 
     **Arguments** descending: the greatest first; stable: whether equal elements must keep their order (they always do).
-    Source: torch.sort.
 
     >>> import tidu as torch
     >>> torch.sort(torch.tensor([3, 1, 2])).indices
@@ -143,7 +142,7 @@ sort.op = _plain_sort.op
 
 @numpy_names
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """The indices that put the elements in order along a dimension. Source: torch.argsort."""
+    """The indices that put the elements in order along a dimension."""
     return _argsort(input, dim, descending)
 
 
@@ -151,7 +150,7 @@ _argsort = Op("argsort", lambda input, dim, descending: _sort(input, dim, descen
 
 
 def msort(input: Any, *, out: Any = None) -> Any:
-    """The elements in order along the first dimension. Source: torch.msort."""
+    """The elements in order along the first dimension."""
     values = sort(input, 0)[0]
     if out is None:
         return values
@@ -166,7 +165,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
 def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k greatest (or smallest) elements along a dimension in order, and their indices: (values, indices).
 
-    Which of several equal elements are among them is not defined. Source: torch.topk.
+    Which of several equal elements are among them is not defined.
     """
     d = normalize_dim(dim, input.ndim)
     n = input.shape[d] if input.ndim else 1
@@ -278,14 +277,14 @@ _kthvalue_call, _mode_call = apart_out(exact_out(_kthvalue_op.call)), apart_out(
 
 @numpy_names
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The k-th smallest element along a dimension, and its index: (values, indices). Source: torch.kthvalue."""
+    """The k-th smallest element along a dimension, and its index: (values, indices)."""
     return _kthvalue_call(input, k, normalize_dim(dim, input.ndim), keepdim, out=out)
 
 
 @numpy_names
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent element along a dimension (the smallest of several) and where it stands last: (values,
-    indices). Source: torch.mode."""
+    indices)."""
     return _mode_call(input, normalize_dim(dim, input.ndim), keepdim, out=out)
 
 
@@ -397,7 +396,6 @@ def unique(
     """The different elements (or slices of a dimension), in order; NaN differs from itself.
 
     **Arguments** return_inverse: also where each element is among them; return_counts: also how often each appears.
-    Source: torch.unique.
 
     >>> import tidu as torch
     >>> torch.unique(torch.tensor([2, 1, 2]), return_counts=True)
@@ -416,7 +414,7 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The first of each run of equal elements (or slices of a dimension). Source: torch.unique_consecutive."""
+    """The first of each run of equal elements (or slices of a dimension)."""
     return _wanted(_consecutive_op(input, dim, return_inverse or return_counts), return_inverse, return_counts)
 
 
@@ -444,7 +442,7 @@ def isin(
     element: Any = None,
     test_element: Any = None,
 ) -> Any:
-    """Whether each element is among `test_elements`; either may be a number. Source: torch.isin."""
+    """Whether each element is among `test_elements`; either may be a number."""
     a = elements if element is None else element
     b = test_elements if test_element is None else test_element
     if isinstance(a, Number) and isinstance(b, Number) or a is None or b is None:

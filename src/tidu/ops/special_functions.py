@@ -72,7 +72,7 @@ log_ndtr = special(
 
 
 def ndtr(input: Any, *, out: Any = None) -> Any:
-    """The normal distribution function (1 + erf(x / sqrt(2))) / 2. Source: torch.special.ndtr."""
+    """The normal distribution function (1 + erf(x / sqrt(2))) / 2."""
     return mul(1 + erf(input * math.sqrt(0.5)), 0.5, out=out)
 
 
@@ -120,17 +120,17 @@ def _order(n: int) -> int:
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
-    """The n-th derivative of `digamma`. **Raises** RuntimeError for negative n. Source: torch.polygamma."""
+    """The n-th derivative of `digamma`. **Raises** RuntimeError for negative n."""
     return _polygamma_op(input, _order(n), out=out)
 
 
 def method_polygamma(self: Any, n: int) -> Any:
-    """The n-th derivative of `digamma`. Source: torch.Tensor.polygamma."""
+    """The n-th derivative of `digamma`."""
     return polygamma(n, self)
 
 
 def polygamma_(self: Any, n: int) -> Any:
-    """In-place `polygamma`. Source: torch.Tensor.polygamma_."""
+    """In-place `polygamma`."""
     return apply_inplace(_polygamma_op.op, (self, _order(n)))
 
 
@@ -165,13 +165,13 @@ def _dimension(input: Any, p: int) -> int:
 
 def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
     """The logarithm of the multivariate gamma function of dimension p,
-    p (p - 1) / 4 * log(pi) + sum(lgamma(x - j / 2) for j in range(p)). Source: torch.mvlgamma.
+    p (p - 1) / 4 * log(pi) + sum(lgamma(x - j / 2) for j in range(p)).
     """
     return _mvlgamma_op(input, _dimension(input, p), out=out)
 
 
 def mvlgamma_(self: Any, p: int) -> Any:
-    """In-place `mvlgamma`. Source: torch.Tensor.mvlgamma_."""
+    """In-place `mvlgamma`."""
     return apply_inplace(_mvlgamma_op.op, (self, _dimension(self, p)))
 
 
@@ -268,7 +268,7 @@ logit = elementwise("logit", _logit, {"input": _logit_rule}, policy=refuse("c", 
 
 
 def logit_(self: Any, eps: float | None = None) -> Any:
-    """In-place `logit`. Source: torch.logit_."""
+    """In-place `logit`."""
     return apply_inplace(logit.op, (self, eps))
 
 
@@ -382,7 +382,7 @@ _XLOG1PY = _cases(
 
 
 def xlog1py(input: Any, other: Any, *, out: Any = None) -> Any:
-    """input * log(1 + other), 0 where the input is 0; NaN where `other` is. Source: torch.special.xlog1py."""
+    """input * log(1 + other), 0 where the input is 0; NaN where `other` is."""
     return _pair(_XLOG1PY, input, other, out)
 
 
@@ -395,10 +395,7 @@ _ZETA = _cases(
 
 
 def zeta(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The Hurwitz zeta function, the sum of (k + other)**-input over k >= 0; d/dinput is not implemented.
-
-    Source: torch.special.zeta.
-    """
+    """The Hurwitz zeta function, the sum of (k + other)**-input over k >= 0; d/dinput is not implemented."""
     return _pair(_ZETA, input, other, out)
 
 

@@ -49,8 +49,6 @@ def stft(
 ) -> Any:  # fmt: skip
     """The short-time Fourier transform: X[k, m] = sum_j window[j] input[m hop_length + j] exp(-2 pi i j k / n_fft).
 
-    Source: torch.stft.
-
     **Arguments** input: a signal or a batch of them, real or complex; n_fft: points of each transform; hop_length: how
     far the window moves (n_fft // 4 unless told); win_length: points of the window (n_fft), padded with zeros; center:
     pad the signal so that frame m is centred at m hop_length, by `pad_mode`; normalized: divide by the root of n_fft;
@@ -139,9 +137,7 @@ def istft(
     return_complex: bool = False,
 ) -> Any:  # fmt: skip
     """The inverse of stft: overlapping frames added up and divided by the sum of the squared windows.
-
-    Source: torch.istft. RuntimeError where that sum is zero: the window must leave no gaps.
-    """
+    RuntimeError where that sum is zero: the window must leave no gaps."""
     if window is None:
         warn_once(_NO_WINDOW.format(_LOSES))
     hop = n_fft // 4 if hop_length is None else hop_length
@@ -246,7 +242,7 @@ def hann_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """sin(pi x) ** 2 over x from 0 to 1. Source: torch.hann_window.
+    """sin(pi x) ** 2 over x from 0 to 1.
 
     Args:
         window_length: the number of elements.
@@ -267,7 +263,7 @@ def hamming_window(
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
     _name: str = "hamming_window",
 ) -> Tensor:  # fmt: skip
-    """alpha - beta cos(2 pi x) over x from 0 to 1. Source: torch.hamming_window."""
+    """alpha - beta cos(2 pi x) over x from 0 to 1."""
 
     def formula(x: Any, n: int) -> Any:
         return np.cos(x * (2 * np.pi / n)) * -beta + alpha
@@ -279,7 +275,7 @@ def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x) over x from 0 to 1. Source: torch.blackman_window."""
+    """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x) over x from 0 to 1."""
 
     def formula(x: Any, n: int) -> Any:
         x = x * (np.pi / n)
@@ -294,7 +290,7 @@ def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, device: Any = None,
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A triangle, 1 - |2 x - 1| over x from 0 to 1. Source: torch.bartlett_window."""
+    """A triangle, 1 - |2 x - 1| over x from 0 to 1."""
 
     def formula(x: Any, n: int) -> Any:
         return np.where(2 * x <= n, x * (2 / n), 2 - x * (2 / n))
@@ -308,7 +304,7 @@ def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, layout: Any = None,
     device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """i0(beta sqrt(1 - (2 x - 1) ** 2)) / i0(beta) over x from 0 to 1. Source: torch.kaiser_window."""
+    """i0(beta sqrt(1 - (2 x - 1) ** 2)) / i0(beta) over x from 0 to 1."""
 
     def formula(x: Any, n: int) -> Any:
         x = x.astype(np.float64) / n

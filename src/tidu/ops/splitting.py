@@ -67,7 +67,7 @@ def _split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 def _split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """Views of the given sizes along a dimension, which they add up to. Source: torch.split_with_sizes."""
+    """Views of the given sizes along a dimension, which they add up to."""
     if not input.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = normalize_dim(dim, input.ndim)
@@ -109,7 +109,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Views of equal size along a dimension (the last may be smaller), or of the sizes in a list.
 
     **Arguments** tensor: at least one dimension; split_size_or_sections: a size, or a list of sizes that add up to the
-    dimension's; dim: the dimension. **Errors** RuntimeError where they do not fit. Source: torch.split.
+    dimension's; dim: the dimension. **Errors** RuntimeError where they do not fit.
 
     >>> import tidu as torch
     >>> [x.tolist() for x in torch.split(torch.arange(5), 2)]
@@ -120,7 +120,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
 
 @numpy_names
 def method_split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
-    """Views of equal size along a dimension, or of the sizes in a list. Source: torch.Tensor.split."""
+    """Views of equal size along a dimension, or of the sizes in a list."""
     if isinstance(split_size, int):
         return _split_op(self, split_size, dim)
     if hasattr(split_size, "__index__") and not isinstance(split_size, (tuple, list)):
@@ -132,7 +132,7 @@ def method_split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
 
 
 def unsafe_split(tensor: Any, split_size: int, dim: int = 0) -> Any:
-    """`split`, whose outputs autograd takes for tensors of their own. Source: torch.unsafe_split."""
+    """`split`, whose outputs autograd takes for tensors of their own."""
     return _unsafe_split(tensor, split_size, dim)
 
 
@@ -150,7 +150,7 @@ def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:
 
 
 def chunk(input: Any, chunks: int, dim: int = 0, *, axis: int | None = None) -> Any:
-    """At most `chunks` views of equal size along a dimension, the last perhaps smaller. Source: torch.chunk."""
+    """At most `chunks` views of equal size along a dimension, the last perhaps smaller."""
     if axis is not None:
         dim = axis
     size, n = _chunk_size(input, chunks, dim)
@@ -158,7 +158,7 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: int | None = None) -> 
 
 
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """`chunk`, whose outputs autograd takes for tensors of their own. Source: torch.unsafe_chunk."""
+    """`chunk`, whose outputs autograd takes for tensors of their own."""
     size, n = _chunk_size(input, chunks, dim)
     return _unsafe_split(input, size, dim) if n else unsafe_split_with_sizes(input, (0,) * chunks, dim)
 
@@ -167,7 +167,7 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 
 def _unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
-    """The slices along a dimension, as views. Source: torch.unbind."""
+    """The slices along a dimension, as views."""
     if not input.ndim:
         normalize_dim(dim, 0)
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -201,7 +201,7 @@ def tensor_split(
     input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
     tensor_indices_or_sections: Any = None,
 ) -> Any:  # fmt: skip
-    """Views between the given indices, or of `n` nearly equal sizes. Source: torch.tensor_split."""
+    """Views between the given indices, or of `n` nearly equal sizes."""
     given: Any = next(
         (a for a in (indices_or_sections, indices, sections, tensor_indices_or_sections) if a is not None), None
     )
@@ -273,16 +273,16 @@ def _choice(given: Any, indices: Any, sections: Any) -> Any:
 
 
 def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
-    """`tensor_split` along the second dimension, the first for a vector. Source: torch.hsplit."""
+    """`tensor_split` along the second dimension, the first for a vector."""
     given = _choice(indices_or_sections, indices, sections)
     return _directed(input, given, "hsplit", 1, 0 if input.ndim == 1 else 1)
 
 
 def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
-    """`tensor_split` along the first dimension. Source: torch.vsplit."""
+    """`tensor_split` along the first dimension."""
     return _directed(input, _choice(indices_or_sections, indices, sections), "vsplit", 2, 0)
 
 
 def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
-    """`tensor_split` along the third dimension. Source: torch.dsplit."""
+    """`tensor_split` along the third dimension."""
     return _directed(input, _choice(indices_or_sections, indices, sections), "dsplit", 3, 2)

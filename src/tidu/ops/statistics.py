@@ -119,12 +119,12 @@ def _median(name: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
 
 def median(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median, of all elements (ties share the gradient) or along a dimension with its index; NaN if there
-    is one. Source: torch.median."""
+    is one."""
     return _median("median", input, dim, keepdim, out)
 
 
 def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The lower median of what is not NaN. Source: torch.nanmedian."""
+    """The lower median of what is not NaN."""
     return _median("nanmedian", input, dim, keepdim, out)
 
 
@@ -182,14 +182,14 @@ def _quantile(
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
-    """The q-th quantiles, over all elements or along a dimension. Source: torch.quantile."""
+    """The q-th quantiles, over all elements or along a dimension."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False, out)
 
 
 def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
-    """The q-th quantiles of what is not NaN. Source: torch.nanquantile."""
+    """The q-th quantiles of what is not NaN."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True, out)
 
 
@@ -298,7 +298,7 @@ def vector_norm(
     """(sum |x|^ord)^(1/ord) over some dimensions (all of them unless told), as if they were one.
 
     **Arguments** x: a floating or complex tensor; ord: any number, inf and -inf for the extremes of |x|, 0 for the
-    count of elements that are not zero. Source: torch.linalg.vector_norm.
+    count of elements that are not zero.
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
@@ -327,7 +327,7 @@ def vector_norm(
 def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
 ) -> Any:  # fmt: skip
-    """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values. Source: torch.norm."""
+    """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values."""
     if isinstance(p, str) and p != "fro":
         from .pseudoinverse import matrix_norm
 
@@ -374,7 +374,7 @@ _dist = Op(
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The p-norm of input - other. Source: torch.dist."""
+    """The p-norm of input - other."""
     if input.dtype is not other.dtype or input.dtype.category < dtypes.FLOATING:
         difference = input - other
         if difference.dtype.category < dtypes.FLOATING:
@@ -449,12 +449,12 @@ def _renorm_args(input: Any, p: float, dim: int, maxnorm: float) -> tuple[Any, .
 
 
 def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
-    """Sub-tensors along a dimension scaled down to norm `maxnorm` where theirs is greater. Source: torch.renorm."""
+    """Sub-tensors along a dimension scaled down to norm `maxnorm` where theirs is greater."""
     return _renorm.call(*_renorm_args(input, p, dim, maxnorm), out=out)
 
 
 def renorm_(self: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """In-place `renorm`. Source: torch.Tensor.renorm_."""
+    """In-place `renorm`."""
     return apply_inplace(_renorm, _renorm_args(self, p, dim, maxnorm))
 
 
@@ -462,7 +462,7 @@ def renorm_(self: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariance matrix of variables in rows and observations in columns. Source: torch.cov."""
+    """The covariance matrix of variables in rows and observations in columns."""
     if input.ndim > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
@@ -519,7 +519,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
 
 def corrcoef(input: Any) -> Any:
-    """The matrix of correlation coefficients of variables in rows. Source: torch.corrcoef."""
+    """The matrix of correlation coefficients of variables in rows."""
     if input.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
@@ -540,7 +540,7 @@ def corrcoef(input: Any) -> Any:
 
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
-    """The n-th differences of neighbours along a dimension. Source: torch.diff."""
+    """The n-th differences of neighbours along a dimension."""
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -564,7 +564,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
-    """The integral of y along a dimension by the trapezoidal rule. Source: torch.trapezoid."""
+    """The integral of y along a dimension by the trapezoidal rule."""
     if x is not None and (dx is not None or not isinstance(x, Tensor)):
         raise TypeError("trapezoid() takes x or dx")
     _check_trapezoid("trapezoid", y, x, dx, dim)
@@ -611,7 +611,7 @@ def _steps(x: Any, dx: Any, y: Any, d: int) -> Any:
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
-    """The running integral of y along a dimension by the trapezoidal rule. Source: torch.cumulative_trapezoid."""
+    """The running integral of y along a dimension by the trapezoidal rule."""
     d = normalize_dim(dim, y.ndim)
     n = y.shape[d]
     left, right = y.narrow(d, 0, max(n - 1, 0)), y.narrow(d, min(1, n), max(n - 1, 0))
@@ -622,7 +622,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
 
 
 def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
-    """Estimates of the derivatives along some dimensions by second-order differences. Source: torch.gradient."""
+    """Estimates of the derivatives along some dimensions by second-order differences."""
     dims = list(normalize_dims(dim, input.ndim))
     if input.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")

@@ -246,12 +246,12 @@ def _listing(values: Sequence[Any]) -> str:
 
 
 def untyped_storage(self: Any) -> UntypedStorage:
-    """The memory behind the tensor. Source: torch.Tensor.untyped_storage."""
+    """The memory behind the tensor."""
     return UntypedStorage._over(storage_of(raw(self)))
 
 
 def storage(self: Any) -> TypedStorage:
-    """The memory behind the tensor, in elements; deprecated. Source: torch.Tensor.storage."""
+    """The memory behind the tensor, in elements; deprecated."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
@@ -263,12 +263,12 @@ def storage(self: Any) -> TypedStorage:
 
 
 def storage_type(self: Any) -> Any:
-    """The class of `storage()`. Source: torch.Tensor.storage_type."""
+    """The class of `storage()`."""
     return TypedStorage
 
 
 def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
-    """Make the tensor one over other memory. Source: torch.Tensor.set_.
+    """Make the tensor one over other memory.
 
     Args:
         source: a tensor or a storage; None for nothing.
@@ -311,7 +311,7 @@ def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
-    """Give the tensor other sizes, on its memory if that suffices, else on more. Source: torch.Tensor.resize_."""
+    """Give the tensor other sizes, on its memory if that suffices, else on more."""
     shape = sizes_of(sizes, None, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")

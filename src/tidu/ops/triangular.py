@@ -129,8 +129,7 @@ trailing("linalg_cholesky_ex", "cholesky", A=2)
 def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
     """The lower triangular L with A = L L^H, or U = L^H with A = U^H U; A is hermitian and positive-definite.
 
-    Only the triangle asked for is read. Raises LinAlgError where A is not positive-definite. Source:
-    torch.linalg.cholesky.
+    Only the triangle asked for is read. Raises LinAlgError where A is not positive-definite.
 
     >>> import tidu as torch
     >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
@@ -142,19 +141,19 @@ def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
 
 
 def linalg_cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """Cholesky's factor and LAPACK's code; no error unless asked for. Source: torch.linalg.cholesky_ex."""
+    """Cholesky's factor and LAPACK's code; no error unless asked for."""
     r = _cholesky.call(A, upper, check_errors, "linalg.cholesky_ex")
     return r if out is None else into_pair("linalg_cholesky_ex", out, r, cholesky_ex_result)
 
 
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """Cholesky's factor; torch.linalg.cholesky is the newer name. Source: torch.cholesky."""
+    """Cholesky's factor; torch.linalg.cholesky is the newer name."""
     r = _old_cholesky.call(input, upper, True, "cholesky")[0]
     return r if out is None else plain_into("cholesky", out, r)
 
 
 def _cholesky_solve_forward(B: Any, L: Any, upper: bool = False) -> Any:
-    """The X with A X = B, of Cholesky's factor of A. Source: torch.cholesky_solve."""
+    """The X with A X = B, of Cholesky's factor of A."""
     for v, n in ((B, "b"), (L, "u")):
         if v.ndim < 2:
             raise RuntimeError(f"{n} should have at least 2 dimensions, but has {v.ndim} dimensions instead")
@@ -209,7 +208,7 @@ trailing("cholesky_solve", B=2, L=2)
 
 
 def _cholesky_inverse_forward(L: Any, upper: bool = False) -> Any:
-    """The inverse of a matrix by its Cholesky factor. Source: torch.cholesky_inverse."""
+    """The inverse of a matrix by its Cholesky factor."""
     check_square(L, "cholesky_inverse")
     check_kernel(L, "cholesky_inverse_out_cpu")
     d = np.diagonal(L, 0, -2, -1) == 0
@@ -277,7 +276,7 @@ def _one_by_one(a: Any, b: Any, upper: bool, unit: bool) -> Any:
 
 
 def _solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
-    """The X with A X = B, or X A = B unless `left`; of A one triangle is read. Source: torch.linalg.solve_triangular.
+    """The X with A X = B, or X A = B unless `left`; of A one triangle is read.
 
     `unitriangular` takes the diagonal for ones. A zero on it gives infinities, not an error.
     """
@@ -382,7 +381,7 @@ trailing("triangular_solve", b=2, A=2)
 def triangular_solve(
     b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None
 ) -> Any:
-    """The solution of a triangular system and a copy of A. Source: torch.triangular_solve."""
+    """The solution of a triangular system and a copy of A."""
     return _triangular.call(b, A, upper, transpose, unitriangular, out=out)
 
 

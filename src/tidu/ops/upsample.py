@@ -173,7 +173,6 @@ def interpolate(
     **Arguments** mode: "nearest", "nearest-exact", "linear" (3-d input), "bilinear", "bicubic", "lanczos" (4-d),
     "trilinear" (5-d) or "area"; align_corners: let the outermost elements coincide, instead of the edges of their
     squares; recompute_scale_factor: go by the sizes, not by scale_factor; antialias: filter when shrinking.
-    Source: torch.nn.functional.interpolate.
 
     >>> import tidu as torch
     >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
@@ -266,13 +265,13 @@ def interpolate(
 def upsample(
     input: Value, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Value:
-    """`interpolate`; deprecated. Source: torch.nn.functional.upsample."""
+    """`interpolate`; deprecated."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
-    """`interpolate` with mode "nearest"; deprecated. Source: torch.nn.functional.upsample_nearest."""
+    """`interpolate` with mode "nearest"; deprecated."""
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
@@ -280,10 +279,7 @@ def upsample_nearest(input: Value, size: Any = None, scale_factor: Any = None) -
 
 
 def upsample_bilinear(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
-    """`interpolate` with mode "bilinear" and aligned corners; deprecated.
-
-    Source: torch.nn.functional.upsample_bilinear.
-    """
+    """`interpolate` with mode "bilinear" and aligned corners; deprecated."""
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
     )
@@ -425,7 +421,7 @@ def _check_grid(input: Value, grid: Value, mode: int) -> None:
 
 
 def grid_sampler(input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Value:
-    """`grid_sample` with numbers for the modes. Source: torch.grid_sampler."""
+    """`grid_sample` with numbers for the modes."""
     _check_grid(input, grid, interpolation_mode)
     return _SAMPLERS[input.ndim - 2].call(input, grid, interpolation_mode, padding_mode, align_corners)
 
@@ -452,7 +448,6 @@ def grid_sample(
 
     **Arguments** mode: "bilinear", "nearest" or "bicubic"; padding_mode: what lies outside, "zeros", "border" or
     "reflection"; align_corners: whether -1 and 1 are the outermost elements' middles, or their squares' edges.
-    Source: torch.nn.functional.grid_sample.
     """
     if mode not in _GRID_MODES:
         raise ValueError(
@@ -501,15 +496,12 @@ _affine_back: Any = linear(
 
 
 def affine_grid_generator(theta: Value, size: Any, align_corners: bool) -> Value:
-    """`affine_grid`. Source: torch.affine_grid_generator."""
+    """`affine_grid`."""
     return _affine(theta, tuple(int(s) for s in size), align_corners)
 
 
 def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> Value:
-    """The grid, for `grid_sample`, of the affine maps theta (N, 2, 3) or (N, 3, 4) to images of `size`.
-
-    Source: torch.nn.functional.affine_grid.
-    """
+    """The grid, for `grid_sample`, of the affine maps theta (N, 2, 3) or (N, 3, 4) to images of `size`."""
     if align_corners is None:
         align_corners = _default_corners()
     if theta.dtype.category != 2:

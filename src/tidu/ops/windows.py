@@ -66,7 +66,7 @@ def _with_shape(cut: Callable[..., Any]) -> inspect.Signature:
 
 
 def _select(input: Any, dim: int, index: int) -> Any:
-    """The slice of `input` at one index of one dimension, as a view. Source: torch.select.
+    """The slice of `input` at one index of one dimension, as a view.
 
     >>> import tidu as torch
     >>> torch.arange(6).view(2, 3).select(1, 2)
@@ -110,7 +110,7 @@ slice_ = view_op("slice", _slice, slice_backward)
 
 @numpy_names
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
-    """`length` places of a dimension from `start` on, as a view. Source: torch.narrow."""
+    """`length` places of a dimension from `start` on, as a view."""
     return slice_(input, *_narrowed(input, dim, start, length))
 
 
@@ -162,7 +162,7 @@ def _narrow_copy_adjoint(g: Any, shape: Ints, dim: int, start: int, length: int)
 
 @numpy_names
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
-    """`narrow`, as a copy. Source: torch.narrow_copy."""
+    """`narrow`, as a copy."""
     return _slice_copy(input, dim, start, length, out=out)
 
 
@@ -173,7 +173,7 @@ narrow_copy.op = _slice_copy.op
 
 
 def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of two dimensions as the last dimension, as a view. Source: torch.diagonal.
+    """The diagonal of two dimensions as the last dimension, as a view.
 
     **Arguments** offset: how many places above the main diagonal (below, if negative); dim1, dim2: the dimensions.
     """
@@ -241,7 +241,7 @@ unfold = view_op("unfold", _unfold, lambda g, shape, *args: unfold_backward(g, s
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """The view of the memory of `input` with these sizes, strides and offset, all in elements.
 
-    **Errors** RuntimeError where it would reach outside of the memory. Source: torch.as_strided.
+    **Errors** RuntimeError where it would reach outside of the memory.
     """
     return _as_strided(input, *_strided_arguments(size, stride, storage_offset))
 
@@ -263,7 +263,7 @@ _as_strided_ = relabel(_as_strided.op, "as_strided_", "AsStridedBackward1")
 
 
 def as_strided_(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """`as_strided`, in place: the tensor itself becomes the view. Source: torch.as_strided_."""
+    """`as_strided`, in place: the tensor itself becomes the view."""
     return _as_strided_(input, *_strided_arguments(size, stride, storage_offset))
 
 
@@ -355,7 +355,7 @@ slice_scatter = _replacing(
 
 
 def _strided_scatter(input: Any, src: Any, size: Ints, stride: Ints, storage_offset: int | None = None) -> Any:
-    """A copy of `input`, in whose memory the window by strides is `src`. Source: torch.as_strided_scatter."""
+    """A copy of `input`, in whose memory the window by strides is `src`."""
     storage = storage_of(input)
     out = window(storage, (storage.nbytes // input.itemsize,), (1,), 0, input.dtype).copy()
     place = geometry(input, storage)
