@@ -70,7 +70,8 @@ def _make_grads(
         if edge:
             out = getattr(out, "like", None)
         if isinstance(g, Tensor):
-            if out is not None:
+            plain = out.__class__ is Tensor is g.__class__
+            if out is not None and not (plain and out._a.dtype is g._a.dtype and out._a.shape == g._a.shape):
                 _check_grad(i, out, g, batched)
             made.append(g)
         elif g is None:
@@ -283,7 +284,7 @@ def grad(
     def named(got: tuple[Any, ...]) -> Any:
         return dict(zip(inputs, got, strict=True)) if type(inputs) is dict else got
 
-    if any(isinstance(v, Special) for v in (*outs, *ins, *grads)):
+    if any([v.__class__ is not Tensor and isinstance(v, Special) for v in (*outs, *ins, *grads)]):
         return named(_of_special(outs, ins, grads, create_graph, allow_unused, materialize_grads))
     roots = _roots(outs, grads)
     edges = []

@@ -257,7 +257,7 @@ def is_batched(v: Any, level: int) -> bool:
 
 
 def unwrap(v: Any, level: int) -> Any:
-    return v.value if is_batched(v, level) else v
+    return v.value if v.__class__ is Batched and v.level == level else v
 
 
 def _wrap_all(op: Any, got: Any, level: int) -> Any:
@@ -507,7 +507,12 @@ def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
     if -1 in shape:
         known = -numel(shape)
         shape = tuple([x.numel() // (known or 1) if d == -1 else d for d in shape])
-    return v.reshape((sizes(v)[0], *shape))
+    return _reshaped(v, (sizes(v)[0], *shape))
+
+
+def _reshaped(v: Any, shape: tuple[int, ...]) -> Any:
+    """A value in another shape: at once where nothing need be found out."""
+    return REGISTRY["view"].call(v, shape) if v.__class__ is Tensor and v._a.flags.c_contiguous else v.reshape(shape)
 
 
 @rule("expand")
@@ -598,13 +603,13 @@ def _product(op: Any, args: Sequence[Any], level: int) -> Any:
     """One product, the batch laid out as rows, where the second factor is the same for all."""
     a, b = args
     x, y = unwrap(a, level), unwrap(b, level)
-    if not is_batched(a, level):
+    if x is a:
         return x.matmul(y)
     n, rows, k = sizes(x)
     m = sizes(y)[1]
-    if is_batched(b, level):
+    if y is not b:
         return REGISTRY["bmm"].call(x, y) if k == m else x.matmul(y)
-    return REGISTRY["unsafe_view"].call(op.call(x.reshape((n * rows, k)), y), (n, rows, m))
+    return REGISTRY["unsafe_view"].call(op.call(_reshaped(x, (n * rows, k)), y), (n, rows, m))
 
 
 @rule("bmm")

@@ -113,9 +113,7 @@ class ElementwiseOp(Op):
                 result = forward(*vals) if a.size <= BIG else blocked(forward, *vals)
             except (AttributeError, ValueError):
                 return self.on_arrays(args) if args[positions[0]].__class__ is ndarray else general(args)
-            if wants and state.grad:
-                return self.record(args, result)
-            return self.wrap(args, result)
+            return self.record(args, result) if wants and state.grad else tensor_of(result)
 
         call.__doc__ = self.forward.__doc__
         return _finish(self, call)
@@ -347,7 +345,7 @@ def _times(p: Callable[..., Any]) -> Callable[..., Any] | None:
 def conj(p: Any) -> Any:
     """The conjugate of a value that may be real, which it leaves alone."""
     if isinstance(p, Tensor):
-        return p.conj() if p.is_complex() else p
+        return p.conj() if p.dtype.category == dtypes.COMPLEX else p
     if isinstance(p, complex):
         return p.conjugate()
     return p.conj() if getattr(p, "dtype", F32).kind == "c" else p

@@ -112,9 +112,10 @@ class Dual(Special):
 
     def process(self, op: Op, args: tuple[Any, ...]) -> Any:
         level = self.level
-        primals, tangents = split(op, args, level)
+        live = alive(level)
+        primals, tangents = split(op, args, level, live)
         out = op.call(*primals)
-        if not op.differentiable or not alive(level) or level == state.forward_off:
+        if not live or not op.differentiable or level == state.forward_off:
             return out
         if state.inference and by_hand(level):
             return out
@@ -127,7 +128,7 @@ class Dual(Special):
         level = self.level
         at = op.positions[0]
         x = args[at]
-        primals, tangents = split(op, args, level)
+        primals, tangents = split(op, args, level, alive(level))
         target = primals[at]
         before = target.clone()
         old = [before if p is target else p for p in primals]  # rules read what was there
@@ -167,9 +168,12 @@ for _name in (
 def make_dual(primal: Any, tangent: Any, level: int) -> Any:
     """Pair a value with its tangent. What belongs to a higher level stays outside: a pair of batches is a batch of
     pairs."""
-    above = [v for v in (primal, tangent) if isinstance(v, Special) and v.level > level]
-    if above:
-        return max(above, key=lambda v: v.level).paired(primal, tangent, level)
+    top, highest = None, level
+    for v in (primal, tangent):
+        if v.__class__ is not Tensor and isinstance(v, Special) and v.level > highest:
+            top, highest = v, v.level
+    if top is not None:
+        return top.paired(primal, tangent, level)
     d = new(Dual)
     d.primal, d.tangent, d.level = primal, tangent, level
     d._node = d._view = d._grad = d._extra = None
@@ -230,11 +234,10 @@ def _is_dual(v: Any, level: int) -> bool:
     return isinstance(v, Dual) and v.level == level
 
 
-def split(op: Op, args: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
+def split(op: Op, args: Sequence[Any], level: int, live: bool) -> tuple[list[Any], list[Any]]:
     """The arguments without this level, and the tangents of the tensor ones (None where there is none)."""
     primals = list(args)
     tangents: list[Any] = []
-    live = alive(level)
     for i in op.positions:
         v = args[i]
         if v.__class__ is Dual and v.level == level:
@@ -267,6 +270,11 @@ def attach(op: Op, out: Any, tangent: Any, level: int) -> Any:
         return tuple(made) if op.result is None else op.result(*made)
     if tangent is None or out.dtype.category < dtypes.FLOATING:
         return out
+    if out.__class__ is Tensor:  # a plain value, and a plain tangent or a batch of them, as most are
+        a = out._a
+        b = getattr(tangent if tangent.__class__ is Tensor else getattr(tangent, "value", None), "_a", None)
+        if b is not None and b.dtype is a.dtype and b.shape[tangent.__class__ is not Tensor :] == a.shape:
+            return make_dual(out, tangent, level)
     return make_dual(out, settle(tangent, out), level)
 
 
@@ -283,7 +291,9 @@ def zeros_like(x: Tensor) -> Tensor:
 
 def push(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: Any) -> Any:
     """The tangent of the output(s)."""
-    if not any(_present(t) for t in tangents):
+    if len(tangents) == 1 and op.jvp == "linear" and op.positions == (0,) and not op.lists:
+        return None if tangents[0] is None else op.call(tangents[0], *primals[1:])
+    if not any([_present(t) for t in tangents]):
         return None
     if op.jvp == "linear":
         args = list(primals)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .dispatch import special_among
 from .modes import state
 from .node import Node, freed, modified, next_seq
 from .op import Op, Rule, check_savable
@@ -108,16 +109,20 @@ def bilinear(
         try:
             x, y = args
             p, q = x._a, y._a
-            if kw or state.record is not True or p.dtype is not q.dtype:
+            record = state.record
+            if kw or record.__class__ is not bool or p.dtype is not q.dtype:
                 return general(*args, **kw)
         except (AttributeError, ValueError):
-            return general(*args, **kw)
-        ex = x._node if x._view is None else live_node(x)
-        ey = y._node if y._view is None else live_node(y)
+            top = None if kw or len(args) != 2 else special_among(args, (0, 1))
+            return general(*args, **kw) if top is None else top.process(op, args)
         t = new(Tensor)
         t._a = forward(p, q)
         t._v = [0]
         t._node = t._view = t._grad = t._extra = None
+        if not record:
+            return t
+        ex = x._node if x._view is None else live_node(x)
+        ey = y._node if y._view is None else live_node(y)
         if ex is None and ey is None:
             return t
         if p.dtype.kind not in "fcV":

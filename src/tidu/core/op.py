@@ -107,7 +107,7 @@ class Op:
         """The reverse rules, as declared."""
         return self._vjp
 
-    @property
+    @functools.cached_property
     def jvp(self) -> Any:
         """The forward rules, as declared."""
         return self._jvp
@@ -532,7 +532,7 @@ class OpNode(Node):
                     cots.append(None)
                     continue
                 c = rule.fn(*[vals[r] if r >= 0 else g for r in rule.reads])
-                cots.append(c if c is None or d is None or getattr(c, "dtype", d) == d else fit(c, d))
+                cots.append(c if c is None or d is None or getattr(c, "dtype", d) is d else fit(c, d))
             return cots
         gs = self._materialize(g, raw) if op.outputs != 1 else (g,)
         needs = tuple(e is not None for e in edges)
@@ -555,7 +555,7 @@ class OpNode(Node):
                     cots.append(run(op.rules[i]))
                 at += width
         return [
-            None if c is None or e is None else c if d is None or getattr(c, "dtype", d) == d else fit(c, d)
+            None if c is None or e is None else c if d is None or getattr(c, "dtype", d) is d else fit(c, d)
             for c, e, d in zip(cots, edges, self.dtypes, strict=True)
         ]
 
@@ -618,6 +618,8 @@ def _read(r: Any, vals: list[Any], gs: Sequence[Any], needs: tuple[bool, ...]) -
 
 def fit(c: Any, dt: Any) -> Any:
     """A cotangent in the dtype of what it is the cotangent of: real parts, and PyTorch's silent casts."""
+    if getattr(c.dtype, "np", None) is dt:  # that of a tensor
+        return c
     from .broadcast import cast
 
     return cast(c, dt)

@@ -14,7 +14,7 @@ from ..core.modes import state
 from ..core.tensor import Tensor, tensor_of
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .transforms import _pick, _put, check_differentiable, jvp, vjp
-from .vmapping import vmap
+from .vmapping import mapped, vmap
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
 
@@ -42,11 +42,11 @@ def basis_of(leaves: Sequence[Any]) -> list[Any]:
 def split_rows(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
     """A dimension over all elements of all leaves, cut into the leaves and given their shapes."""
     made, at = [], 0
+    shape = tuple(rows.shape)
     for x in leaves:
         n = x.numel()
-        part = rows.narrow(dim, at, n)
-        shape = tuple(rows.shape)
-        made.append(part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
+        part = rows if n == shape[dim] else rows.narrow(dim, at, n)
+        made.append(part if x.ndim == 1 else part.reshape((*shape[:dim], *tuple(x.shape), *shape[dim + 1 :])))
         at += n
     return made
 
@@ -120,6 +120,7 @@ def jacfwd(
         picked = _pick(args, argnums)
         ins, in_spec = tree_flatten(picked)
         _real(ins, "jacfwd", "inputs")
+        assert ins, "tensors must have at least one element"
         basis = basis_of(ins)
         spec_box: list[Any] = []
 
@@ -133,7 +134,7 @@ def jacfwd(
             spec_box[:] = [spec, got[2] if has_aux else None]
             return tuple(leaves)
 
-        moved = vmap(push, randomness=randomness)(*basis)
+        moved = mapped(push, basis, randomness)
         jac = []
         for m in moved:
             parts = split_rows(m, ins, 0)  # (*in, *out) for every input

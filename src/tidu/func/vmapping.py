@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import levels
@@ -54,6 +54,15 @@ def vmap(
         return _in_chunks(call, flat, dims, kw_leaves, kw_dims, n, chunk_size, out_dims)
 
     return wrapped
+
+
+def mapped(func: Callable[..., Any], rows: Sequence[Tensor], randomness: str) -> Any:
+    """vmap(func, randomness=randomness)(*rows), of tensors that need no checks."""
+    flat, spec = tree_flatten(tuple(rows))
+    return _run(func, 0, randomness, spec, _NO_WORDS, flat, [0] * len(flat), [], [], flat[0].shape[0])
+
+
+_NO_WORDS = tree_flatten({})[1]
 
 
 def _name(func: Any) -> str:

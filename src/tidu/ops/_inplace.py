@@ -67,7 +67,9 @@ def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:
     node_class: list[Any] = []  # made when first needed, as `op.node` is
 
     def call(self: Any, *args: Any, **kw: Any) -> Any:
-        full = _bind(op, name, (self, *args), kw)
+        full = (self, *args)
+        if kw or len(full) != len(op.params):
+            full = _bind(op, name, full, kw)
         if not hasattr(self, "_a"):
             return _relabel_special(op, full)
         try:

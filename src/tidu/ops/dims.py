@@ -38,8 +38,8 @@ unsqueeze = view_op("unsqueeze", _unsqueeze, lambda g, shape, dim: reshape(g, sh
 
 def _squeeze(input: Any, dims: Sequence[int]) -> Any:
     shape = input.shape
-    drop = {d for d in dims if shape and shape[d] == 1}
-    return input[tuple(0 if i in drop else slice(None) for i in range(len(shape))) + (...,)] if drop else input[...]
+    drop = tuple([d for d in dims if shape and shape[d] == 1])
+    return input.squeeze(drop) if drop else input[...]
 
 
 _squeeze_all = view_op("squeeze", lambda input: _squeeze(input, range(input.ndim)), lambda g, shape: reshape(g, shape))

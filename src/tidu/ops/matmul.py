@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..arrays import matmul as kernels
 from ..core.broadcast import sum_to
+from ..core.dispatch import Special
 from ..core.elementwise import F32, F64, conj
 from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
@@ -247,6 +248,8 @@ def _matmul(input: Any, other: Any) -> Any:
     if n == 2 and m == 1:
         return mv(input, other)
     if n == 1 and m == 2:
+        if isinstance(input, Special):  # one op of a transform's values rather than three
+            return mv(other.mT, input)
         r = mm(input.unsqueeze(0), other)
         return r.squeeze_(0) if hasattr(r, "_a") else r.squeeze(0)
     if m <= 2:  # one product with the batch laid out as rows

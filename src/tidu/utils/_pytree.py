@@ -76,7 +76,7 @@ class TreeSpec:
 
     def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
         self.type, self.context, self.children_specs = type, context, children_specs
-        self.num_leaves = 1 if type is None else sum(c.num_leaves for c in children_specs)
+        self.num_leaves = 1 if type is None else sum([c.num_leaves for c in children_specs])
 
     def is_leaf(self) -> bool:
         return self.type is None
