@@ -16,6 +16,7 @@ from .core.subclass import (
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,  # noqa: F401  programs import it from here
     call_overridden,
+    name_of,
     overrides,
     pop_mode,
     push_mode,
@@ -146,12 +147,10 @@ def get_ignored_functions() -> set[Any]:
 
 def resolve_name(f: Any) -> str | None:
     """A readable name of a function that is overridden. Source: torch.overrides.resolve_name."""
-    name = getattr(f, "__name__", None)
-    if name is None:
+    if getattr(f, "__name__", None) is None:
         return None
-    if PUBLIC.get(name) is f:
-        return f"torch.{name}"
-    return f"torch.Tensor.{name}" if getattr(Tensor, name, None) is f else f"{f.__module__}.{name}"
+    home, _, name = name_of(f).rpartition(".")
+    return f"{home}.{name.removeprefix(home.rpartition('.')[2] + '_')}"
 
 
 class TorchFunctionMode:

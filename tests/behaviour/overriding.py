@@ -67,9 +67,7 @@ def subclasses(torch: Any) -> None:
 
     p = P([1.0, 2.0])
     print(p, type(p * 2).__name__, type(torch.ones(2) * p).__name__, type(p.split(1)[0]).__name__)
-    print(
-        type(p.max(0).values).__name__, type(p.to(torch.float64)).__name__, type(P([1.0]) + R([1.0])).__name__
-    )
+    print(type(p.max(0).values).__name__, type(p.to(torch.float64)).__name__, type(P([1.0]) + R([1.0])).__name__)
     attempt(torch.add, p, Q([1.0, 1.0]))
     with torch._C.DisableTorchFunctionSubclass():
         print(type(p * 2).__name__)
@@ -165,11 +163,7 @@ def selective_checkpoints(torch: Any) -> None:
     def f(a: Any) -> Any:
         return torch.sigmoid(a @ a).sin()
 
-    for keep in (
-        policy,
-        [torch.ops.aten.mm.default],
-        [torch.ops.aten.sigmoid.default, torch.ops.aten.mm.default],
-    ):
+    for keep in (policy, [torch.ops.aten.mm.default], [torch.ops.aten.sigmoid.default, torch.ops.aten.mm.default]):
         x.grad = None
         y = module.checkpoint(f, x, use_reentrant=False, context_fn=functools.partial(make, keep))
         y.sum().backward()
@@ -214,14 +208,7 @@ def modes_that_see_all_ops(torch: Any) -> None:
 
     x = torch.tensor([[0.5, 2.0], [3.0, -1.0]])
     with Log():
-        (
-            torch.ones(2),
-            torch.zeros(2, 3),
-            torch.randn(2),
-            torch.arange(3),
-            torch.arange(1, 3),
-            torch.full((2,), 1.0),
-        )
+        (torch.ones(2), torch.zeros(2, 3), torch.randn(2), torch.arange(3), torch.arange(1, 3), torch.full((2,), 1.0))
         torch.empty(2), torch.eye(2), torch.linspace(0, 1, 3), torch.randint(0, 3, (2,)), torch.randperm(3)
         torch.tensor([1.0]), torch.zeros_like(x), torch.empty_like(x), x.new_ones(2)
         x + 1, 1 - x, 2 / x, x**2, x @ x, x > 0, -x, ~(x > 0), x % 2
@@ -269,11 +256,7 @@ def modes_that_see_all_ops(torch: Any) -> None:
     w.register_hook(lambda g: print("hook", g.requires_grad))
     with Counted() as counted:
         (x @ w).relu().sum().backward()
-    print(
-        w.grad is kept,
-        kept,
-        [counted.seen.get(f"aten.{n}") for n in ("mm.default", "threshold_backward.default")],
-    )
+    print(w.grad is kept, kept, [counted.seen.get(f"aten.{n}") for n in ("mm.default", "threshold_backward.default")])
     with Counted():
         (g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
         print(g.requires_grad, torch.autograd.grad(g.sum(), w))
@@ -281,19 +264,46 @@ def modes_that_see_all_ops(torch: Any) -> None:
         v = x[0]
         w2 = x.clone().requires_grad_()
         v.add_(1)
-        (
-            torch.exp(x, out=torch.empty(2, 2)),
-            x.max(),
-            torch.linalg.inv(x),
-            nn.elu(x),
-            nn.dropout(x),
-            x.normal_(),
-        )
-        (
-            nn.batch_norm(x, None, None, training=True),
-            nn.layer_norm(x, (2,)),
-            nn.cross_entropy(x, torch.tensor([0, 1])),
-        )
+        (torch.exp(x, out=torch.empty(2, 2)), x.max(), torch.linalg.inv(x), nn.elu(x), nn.dropout(x), x.normal_())
+        (nn.batch_norm(x, None, None, training=True), nn.layer_norm(x, (2,)), nn.cross_entropy(x, torch.tensor([0, 1])))
         x[0], x[x > 0]
         x[0], x[1] = 1.0, x[0]
         torch.optim.SGD([w2], lr=0.1).step()
+
+
+def names_of_functions(torch: Any) -> None:
+    name = torch.overrides.resolve_name
+    print(name(torch.add), name(torch.Tensor.add_), name(torch.Tensor.shape.__get__), name(torch.Tensor.grad.__get__))
+    print(name(torch.nn.functional.relu), name(torch.linalg.norm), name(torch.fft.fft), name(3))
+
+    class Log(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            print(name(func), kwargs)
+            return func(*args, **(kwargs or {}))
+
+    with Log():
+        torch.linalg.norm(torch.ones(2)).type()
+
+    class Refuses:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return NotImplemented
+
+    for fn in (torch.mul, lambda x, _: torch.linalg.norm(x), lambda x, _: torch.special.expit(x)):
+        attempt(fn, Refuses(), 1)
+    attempt(torch.ones(1).add_, Refuses())
+
+
+def an_override_that_is_a_plain_method(torch: Any) -> None:
+    class Counts:
+        def __init__(self) -> None:
+            self.n = 0
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.n += 1
+            return self.n
+
+    with __import__("warnings").catch_warnings():
+        __import__("warnings").simplefilter("ignore")
+        counts = Counts()
+        print(torch.add(counts, 1), torch.cat([counts]), torch.nn.functional.relu(counts), torch.ones(1) + counts)

@@ -273,7 +273,7 @@ def call_overridden(
         if result is not NotImplemented:
             return result
     for v in found:
-        result = type(v).__torch_function__(func, types, args, kwargs)
+        result = v.__torch_function__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
     if python == "NotImplemented":
@@ -283,16 +283,24 @@ def call_overridden(
             f"no implementation found for '{python}' on types that implement __torch_function__: "
             f"{[type(v) for v in found]}"
         )
-    word = f"torch.{func.__name__}" if PUBLIC.get(func.__name__) is func else func.__name__
-    if word == "__get__":
-        attribute = func.__self__
-        named = [n for n, v in (*vars(Tensor).items(), *_hidden.items()) if v is attribute]
-        word = f"torch.Tensor.{named[0]}.__get__"
     lines = "".join(f"\n  - tensor subclass {t!r}" for t in types)
     raise TypeError(
-        f"Multiple dispatch failed for '{word}'; all __torch_function__ handlers returned NotImplemented:\n{lines}\n\n"
+        f"Multiple dispatch failed for '{name_of(func)}'; all __torch_function__ handlers returned NotImplemented:\n{lines}\n\n"
         "For more information, try re-running with TORCH_LOGS=not_implemented"
     )
+
+
+def name_of(func: Any) -> str:
+    """A function as PyTorch names it to people."""
+    name: str = func.__name__
+    if name == "__get__":
+        attribute = func.__self__
+        name = next(n for n, v in (*vars(Tensor).items(), *_hidden.items()) if v is attribute) + ".__get__"
+    elif PUBLIC.get(name) is func:
+        return f"torch.{name}"
+    elif getattr(Tensor, name, None) is not func:
+        return f"{func.__module__}.{name}".replace("tidu.", "torch.", 1)
+    return f"torch.Tensor.{name}"
 
 
 class Override:

@@ -158,7 +158,7 @@ def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
         if any(v.__class__ is not Tensor and isinstance(v, Tensor) for v in args) or state.function_modes:
             seen = [v for v in (*args, *kw.values()) if isinstance(v, Tensor)]
             if wants_public(seen):
-                return call_overridden(call, seen, args, given)
+                return call_overridden(call, seen, args, given or None)
         try:
             return fn(*args, **kw)
         except Exception:

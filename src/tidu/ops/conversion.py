@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import warnings
 from typing import Any
 
@@ -21,7 +20,7 @@ from ._strides import empty_as
 __all__ = ["clone", "detach", "detach_"]
 METHODS = (
     "bfloat16 bool byte cdouble cfloat char clone contiguous cpu cuda detach detach_ double float half int is_pinned "
-    "is_shared long pin_memory share_memory_ short to type type_as xpu"
+    "long pin_memory short to type type_as xpu"
 )
 PROPERTIES = "data"
 
@@ -298,6 +297,7 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     raise TypeError("dtype must be a type, str, or dtype object")
 
 
+type_.__name__ = "type"
 method_type = type_
 _BY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
 
@@ -360,24 +360,3 @@ def pin_memory(self: Any, device: Any = None) -> Any:
 def is_pinned(self: Any, device: Any = None) -> bool:
     """False: see `pin_memory`."""
     return False
-
-
-def share_memory_(self: Any) -> Any:
-    """Move the tensor to memory that processes which `fork` starts share."""
-    if not is_shared(self):
-        a = self._a
-        self._a = np.ndarray(a.shape, a.dtype, _SharedMemory(-1, max(a.nbytes, 1)))
-        self._a[...] = a
-    return self
-
-
-class _SharedMemory(mmap.mmap):
-    """Memory that is `share_memory_`'s, and no file's."""
-
-
-def is_shared(self: Any) -> bool:
-    """Whether processes that this one starts see the memory."""
-    base = self._a
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(base, _SharedMemory)
