@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
@@ -55,7 +56,7 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
         names: what the module gives out of the package's namespace.
         more: what it has besides.
     """
-    path = f"{namespace['__name__']}.{name}"
+    path = f"{namespace['__spec__'].name}.{name}"
     module = ModuleType(path)
     module.__spec__ = ModuleSpec(path, None)
     given = {n: namespace[n] for n in names.split()} | more
@@ -75,3 +76,31 @@ def submodules(package: dict[str, Any], home: dict[str, Any], files: dict[str, s
     """Such modules of a package for what another namespace has: names by module."""
     for name, names in files.items():
         submodule(package, name, **{n: home[n] for n in names.split()})
+
+
+FACE = vars(sys.modules[__package__])  # the namespace `torch`
+# Such modules that are made when they are first asked for, by what makes them.
+MAKERS = {
+    **dict.fromkeys("accelerator export mps mtia nested xpu".split(), "unbuilt"),
+    "quantization": "ao", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
+}  # fmt: skip
+
+
+class Maker:
+    """Finds and loads those modules."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, Maker) if name.removeprefix(__package__ + ".") in MAKERS else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        import_module(f"{__package__}.{MAKERS[spec.name.removeprefix(__package__ + '.')]}")
+        return sys.modules[spec.name]
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        pass
+
+
+sys.meta_path.append(Maker)  # type: ignore[arg-type]

@@ -1,4 +1,5 @@
-"""Names that PyTorch has and that are there to be imported only: using them is an error that says what is lacking."""
+"""Names that PyTorch has and that are there to be imported only: using them is an error that says what is lacking. And
+the namespaces of devices that are not there: torch.mps and the like."""
 
 from __future__ import annotations
 
@@ -6,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .missing import explain_lack
-
-__all__ = ["unbuilt", "unbuilt_names"]
+from .naming import FACE, submodule
 
 
 def unbuilt(path: str, what: str) -> Callable[..., Any]:
@@ -29,3 +29,67 @@ def unbuilt(path: str, what: str) -> Callable[..., Any]:
 def unbuilt_names(module: str, names: str, what: str) -> dict[str, Callable[..., Any]]:
     """Such functions by their names in a module."""
     return {name: unbuilt(f"{module}.{name}", what) for name in names.split()}
+
+
+def device_names(module: str) -> dict[str, Callable[..., Any]]:
+    """What the module of a device has that is not there."""
+
+    def is_available() -> bool:
+        """False."""
+        return False
+
+    def is_initialized() -> bool:
+        """False."""
+        return False
+
+    def device_count() -> int:
+        """0."""
+        return 0
+
+    def manual_seed(seed: int) -> None:
+        """Nothing: there is no generator to seed."""
+
+    def empty_cache() -> None:
+        """Nothing: no memory is kept."""
+
+    found = {}
+    for fn in (is_available, is_initialized, device_count, manual_seed, empty_cache):
+        name = fn.__qualname__ = fn.__name__
+        fn.__module__ = __package__ + module.removeprefix("torch")
+        fn.__doc__ = f"{fn.__doc__} Source: {module}.{name}."
+        found[name] = fn
+    return found
+
+
+def _current_accelerator(check_available: bool = False) -> Any:
+    """None. Source: torch.accelerator.current_accelerator."""
+    return None
+
+
+def _synchronize(device: Any = None) -> None:
+    """RuntimeError: there is nothing to wait for. Source: torch.accelerator.synchronize."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+class _ExportedProgram:
+    """The class of exported programs, of which there are none. Source: torch.export.ExportedProgram."""
+
+
+for _name in ("mps", "xpu"):
+    submodule(FACE, _name, **device_names(f"torch.{_name}"))
+submodule(
+    FACE, "accelerator", current_accelerator=_current_accelerator, synchronize=_synchronize,
+    **device_names("torch.accelerator"),
+)  # fmt: skip
+submodule(
+    FACE, "mtia", **device_names("torch.mtia"),
+    **unbuilt_names("torch.mtia", "current_device current_stream init set_device stream synchronize", "MTIA devices"),
+)  # fmt: skip
+submodule(
+    FACE, "export", ExportedProgram=_ExportedProgram,
+    **unbuilt_names(
+        "torch.export", "Dim dims draft_export export load register_dataclass save unflatten", "graph capture"
+    ),
+)  # fmt: skip
+_NESTED = "as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor"
+submodule(FACE, "nested", **unbuilt_names("torch.nested", _NESTED, "nested tensors"))

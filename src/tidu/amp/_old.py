@@ -6,17 +6,18 @@ import functools
 import warnings
 from typing import Any
 
+from .. import cpu, cuda
+from ..dtypes import bfloat16, float16
+from ..naming import submodule
 from .autocast_mode import autocast, custom_bwd, custom_fwd
 from .grad_scaler import GradScaler
-
-__all__ = ["old_autocast", "old_custom", "old_scaler"]
 
 
 def _warn(old: str, new: str) -> None:
     warnings.warn(f"`{old}` is deprecated. Please use `{new}` instead.", FutureWarning, stacklevel=3)
 
 
-def old_autocast(device: str, usual: Any) -> type:
+def _autocast(device: str, usual: Any) -> type:
     """`autocast` of one kind of device, in whose module it is known."""
 
     class Autocast(autocast):
@@ -29,7 +30,7 @@ def old_autocast(device: str, usual: Any) -> type:
     return Autocast
 
 
-def old_scaler(device: str) -> type:
+def _scaler(device: str) -> type:
     """`GradScaler` of one kind of device."""
 
     class Scaler(GradScaler):
@@ -45,7 +46,7 @@ def old_scaler(device: str) -> type:
     return Scaler
 
 
-def old_custom(device: str) -> tuple[Any, Any]:
+def _custom(device: str) -> tuple[Any, Any]:
     """`custom_fwd` and `custom_bwd` of one kind of device."""
 
     @functools.wraps(custom_fwd)
@@ -61,3 +62,13 @@ def old_custom(device: str) -> tuple[Any, Any]:
         return custom_bwd(*args, device_type=device, **kw)
 
     return fwd, bwd
+
+
+for _package, _usual in ((cpu, bfloat16), (cuda, float16)):
+    _device = _package.__name__.rpartition(".")[2]
+    _names = {"autocast": _autocast(_device, _usual), "GradScaler": _scaler(_device)}
+    if _package is cuda:
+        _names |= zip(("custom_fwd", "custom_bwd"), _custom("cuda"))
+    _amp = vars(submodule(vars(_package), "amp", **_names))
+    submodule(_amp, "autocast_mode", autocast=_names["autocast"])
+    submodule(_amp, "grad_scaler", GradScaler=_names["GradScaler"])

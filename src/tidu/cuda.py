@@ -8,15 +8,25 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from ..naming import submodule
+from .naming import submodule
+from .unbuilt import device_names
 
+__path__: list[str] = []  # torch.cuda.amp is made when it is asked for
+_RAISING = (
+    "caching_allocator_alloc can_device_access_peer clock_rate cudart current_blas_handle current_device "
+    "current_stream default_stream get_device_capability get_device_name get_device_properties "
+    "get_per_process_memory_fraction get_rng_state get_sync_debug_mode init initial_seed ipc_collect mem_get_info "
+    "memory_snapshot memory_summary memory_usage power_draw reset_accumulated_memory_stats "
+    "reset_max_memory_allocated set_device set_per_process_memory_fraction set_stream set_sync_debug_mode "
+    "synchronize temperature utilization"
+).split()
+_ABSENT = device_names("torch.cuda")
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "device", "device_count", "empty_cache",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "init", "initial_seed",
-    "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "Event", "OutOfMemoryError", "Stream", "device", "is_bf16_supported", "manual_seed_all", "max_memory_allocated",
     "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all",
-    "set_device", "set_rng_state", "stream", "synchronize",
+    "set_rng_state", "stream", *_ABSENT, *_RAISING,
 ]  # fmt: skip
+globals().update(_ABSENT)
 
 
 def _lacking(*args: Any, **kw: Any) -> Any:
@@ -32,42 +42,12 @@ def _raiser(name: str) -> Callable[..., Any]:
     return raising
 
 
-current_device = _raiser("current_device")
-current_stream = _raiser("current_stream")
-get_device_capability = _raiser("get_device_capability")
-get_device_name = _raiser("get_device_name")
-get_device_properties = _raiser("get_device_properties")
-get_rng_state = _raiser("get_rng_state")
-init = _raiser("init")
-initial_seed = _raiser("initial_seed")
-ipc_collect = _raiser("ipc_collect")
-mem_get_info = _raiser("mem_get_info")
-set_device = _raiser("set_device")
-synchronize = _raiser("synchronize")
-
-
-def is_available() -> bool:
-    """False. Source: torch.cuda.is_available."""
-    return False
-
-
-def is_initialized() -> bool:
-    """False. Source: torch.cuda.is_initialized."""
-    return False
+globals().update({_name: _raiser(_name) for _name in _RAISING})
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """False. Source: torch.cuda.is_bf16_supported."""
     return False
-
-
-def device_count() -> int:
-    """0. Source: torch.cuda.device_count."""
-    return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing: there is no generator to seed. Source: torch.cuda.manual_seed."""
 
 
 def manual_seed_all(seed: int) -> None:
@@ -84,10 +64,6 @@ def seed_all() -> None:
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     """Nothing: there is no generator. Source: torch.cuda.set_rng_state."""
-
-
-def empty_cache() -> None:
-    """Nothing: no memory is kept. Source: torch.cuda.empty_cache."""
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
@@ -198,13 +174,6 @@ host_memory_stats = memory_stats
 memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
 default_generators: tuple[Any, ...] = ()
 has_half, has_magma = True, False
-for _name in (
-    "caching_allocator_alloc can_device_access_peer clock_rate cudart current_blas_handle default_stream "
-    "get_per_process_memory_fraction get_sync_debug_mode memory_snapshot memory_summary memory_usage power_draw "
-    "reset_accumulated_memory_stats reset_max_memory_allocated set_per_process_memory_fraction set_stream "
-    "set_sync_debug_mode temperature utilization"
-).split():
-    globals()[_name] = _raiser(_name)
 CudaError = OutOfMemoryError
 
 
@@ -243,6 +212,6 @@ submodule(
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return import_module(f"{__name__}.amp")
-    from ..missing import missing_name
+    from .missing import missing_name
 
     raise missing_name(__name__, name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..naming import submodule
-from ..nn.modules.module import Module
-from ..unbuilt import unbuilt_names
+from .naming import FACE, submodule
+from .nn.modules.module import Module
+from .unbuilt import unbuilt_names
 
 _NAMES = (
     "convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig "
@@ -44,7 +44,7 @@ class QuantWrapper(Module):
         return self.dequant(self.module(self.quant(X)))
 
 
-quantization = submodule(
-    globals(), "quantization", "DeQuantStub QuantStub QuantWrapper",
-    **unbuilt_names("torch.ao.quantization", _NAMES, "quantization"),
-)  # fmt: skip
+_given: dict[str, Any] = {"DeQuantStub": DeQuantStub, "QuantStub": QuantStub, "QuantWrapper": QuantWrapper}
+_given |= unbuilt_names("torch.ao.quantization", _NAMES, "quantization")
+submodule(FACE, "quantization", **_given)  # its older name
+quantization = submodule(globals(), "quantization", **_given)

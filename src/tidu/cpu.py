@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+__path__: list[str] = []  # torch.cpu.amp is made when it is asked for
 __all__ = ["current_device", "current_stream", "device_count", "is_available", "set_device", "stream", "synchronize"]
 
 
@@ -91,6 +92,6 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module(f"{__name__}.amp")
-    from ..missing import missing_name
+    from .missing import missing_name
 
     raise missing_name(__name__, name)
