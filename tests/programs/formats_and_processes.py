@@ -8,6 +8,11 @@ def train(m):
     with torch.no_grad():
         for p in m.parameters(): p.add_(1.0)
 def fill(t): t.fill_(5)
+def work(m, todo, done):
+    while (t := todo.get()) is not None:
+        train(m)
+        t[1:].mul_(2)
+        done.put(t[1:])
 if __name__ == "__main__":
     torch.manual_seed(0)
     x = torch.randn(2, 3, 8, 8).to(memory_format=last)
@@ -32,3 +37,17 @@ if __name__ == "__main__":
     t = torch.zeros(3).share_memory_()
     p = mp.Process(target=fill, args=(t,)); p.start(); p.join()
     print(t, t.is_shared(), t[1:].is_shared(), (t + 1).is_shared())
+    spawn = mp.get_context("spawn")
+    todo, done = spawn.Queue(), spawn.Queue()
+    m = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1)).share_memory()
+    m[0].bias.requires_grad_(False)
+    before = [p.detach().clone() for p in m.parameters()]
+    p = spawn.Process(target=work, args=(m, todo, done)); p.start()
+    t = torch.arange(6.0).view(3, 2).to(torch.bfloat16).share_memory_()
+    for sent in (t, t.t()): todo.put(sent); got = done.get(); print(got, got.is_shared(), t)
+    got.zero_()
+    print(t, [p - b for p, b in zip(m.parameters(), before)])
+    todo.put(None); p.join()
+    from multiprocessing.reduction import ForkingPickler
+    try: ForkingPickler.dumps(m[0].weight * 2)
+    except RuntimeError as e: print(e)

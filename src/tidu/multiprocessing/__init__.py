@@ -1,4 +1,4 @@
-"""torch.multiprocessing: Python's multiprocessing, whose names it has; tensors are sent as copies.
+"""torch.multiprocessing: Python's multiprocessing, whose names it has; tensors not in shared memory are sent as copies.
 
 Source: torch.multiprocessing.
 """

@@ -124,6 +124,7 @@ LAZY = {
         "cumprod cumsum",
     ),
     "segments": ("scatter_reduce segment_reduce", "scatter_reduce scatter_reduce_", ""),
+    "sharing": ("", "is_shared share_memory_", ""),
     "softmax": ("layer_norm log_softmax native_layer_norm rms_norm softmax", "log_softmax softmax", ""),
     "solvers": ("det inverse logdet slogdet", "det inverse logdet slogdet", ""),
     "sorting": (
