@@ -155,8 +155,8 @@ def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
         given = kw
         if kw and renamed:
             kw = {renamed.get(k, k): v for k, v in kw.items()}
-        if any(v.__class__ is not Tensor and isinstance(v, Tensor) for v in args) or state.function_modes:
-            seen = [v for v in (*args, *kw.values()) if isinstance(v, Tensor)]
+        if any(v.__class__ is not Tensor and hasattr(v, "__torch_function__") for v in args) or state.function_modes:
+            seen = [v for v in (*args, *kw.values()) if hasattr(v, "__torch_function__")]
             if wants_public(seen):
                 return call_overridden(call, seen, args, given or None)
         try:
