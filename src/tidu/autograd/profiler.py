@@ -110,8 +110,8 @@ class EventList(list):
         """The events of one name together, and of the same input shapes if asked for."""
         groups: dict[Any, FunctionEventAvg] = {}
         for e in self:
-            shapes = str(e.input_shapes or []) if group_by_input_shapes else ""
-            groups.setdefault((e.key, shapes), FunctionEventAvg(e.key, shapes)).add(e)
+            shapes: Any = (e.input_shapes or []) if group_by_input_shapes else ""
+            groups.setdefault((e.key, str(shapes)), FunctionEventAvg(e.key, shapes)).add(e)
         return EventList(groups.values())
 
     def table(
@@ -125,7 +125,7 @@ class EventList(list):
             rows.sort(key=lambda e: getattr(e, sort_by), reverse=True)
         rows = rows[:row_limit]
         total = self.self_cpu_time_total
-        shapes = any(e.input_shapes for e in self)
+        shapes = any(e.input_shapes not in ("", None) for e in self)
         cells = [
             [
                 _shortened(e.key, max_name_column_width), _percent(e.self_cpu_time_total, total),
