@@ -15,14 +15,14 @@ PACKAGE = Path(tidu.__file__).parent
 
 # From the ground up. A folder or top-level module that is not named is one of torch's namespaces, floor 5.
 FLOORS = [
-    "torch_version version dtypes shapes devices layouts naming waiting",
+    "version dtypes shapes devices layouts naming waiting",
     "arrays",
     "core",
     "ops",
     "methods printing errors settings missing",
     "autograd func compiler linalg nn optim utils",
     "explain",
-    "cli running aliasing demos __main__ _torch_shim __init__",
+    "cli running aliasing __main__ _torch_shim __init__",
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 NAMESPACES = FLOOR["autograd"]

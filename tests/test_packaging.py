@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tidu import version
-from tidu.demos import SHORT
+from tidu.cli import SHORT
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -49,7 +49,7 @@ def test_wheel_holds_the_package_the_examples_and_nothing_else(wheel):
 def test_wheel_works_from_its_zip_alone(wheel, tmp_path):
     """Unpacked away from the checkout, `tidu demo` still finds its examples."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "import sys; sys.path.insert(0, 'site'); import tidu.demos as d; print(d.examples_folder())"
+    code = "import sys; sys.path.insert(0, 'site'); import tidu.cli as d; print(d.examples_folder())"
     got = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert got.returncode == 0, got.stderr
     folder = Path(tmp_path, got.stdout.strip())

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._file_settings import settings
+from ._file_settings import location_tag, settings
 from ._legacy_files import save_legacy
-from ._locations import location_tag
 from ._rebuilding import (
     PLACES,
     _get_layout,

@@ -14,7 +14,7 @@ from ._rebuilding import (
     _rebuild_tensor_v3,
 )
 from .core.tensor import Tensor
-from .utils.data._utils.worker import ExceptionWrapper
+from .utils.data._utils import ExceptionWrapper
 
 __all__ = [
     "ExceptionWrapper", "_accumulate", "_flatten_dense_tensors", "_rebuild_parameter", "_rebuild_parameter_with_state",

@@ -17,11 +17,14 @@ from ._file_settings import (
     add_safe_globals,
     check_module_version_greater_or_equal,
     clear_safe_globals,
+    default_restore_location,
     get_crc32_options,
     get_default_load_endianness,
     get_default_mmap_options,
     get_safe_globals,
     get_unsafe_globals_in_checkpoint,
+    location_tag,
+    register_package,
     safe_globals,
     set_crc32_options,
     set_default_load_endianness,
@@ -29,7 +32,6 @@ from ._file_settings import (
     skip_data,
 )
 from ._loading import load
-from ._locations import default_restore_location, location_tag, register_package
 from ._saving import DEFAULT_PROTOCOL, save
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 from .. import cpu, cuda
 from ..dtypes import bfloat16, float16
 from ..naming import submodule
-from .autocast_mode import autocast, custom_bwd, custom_fwd
+from . import autocast, custom_bwd, custom_fwd
 from .grad_scaler import GradScaler
 
 

@@ -7,7 +7,7 @@ from typing import Any as _Any
 from ..naming import submodule as _submodule
 from ..unbuilt import unbuilt_names as _unbuilt_names
 
-_MODULES = frozenset("_pytree benchmark checkpoint data dlpack hooks tensorboard".split())
+_MODULES = frozenset("_pytree benchmark checkpoint data hooks tensorboard".split())
 
 
 def __getattr__(name: str) -> _Any:
@@ -80,6 +80,37 @@ def _load_url(*args: _Any, **kwargs: _Any) -> _Any:
     return load_state_dict_from_url(*args, **kwargs)
 
 
+class _Capsule:
+    """A bare capsule as an object that speaks DLPack."""
+
+    def __init__(self, capsule: _Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **how: _Any) -> _Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # memory of the CPU
+
+
+def from_dlpack(ext_tensor: _Any, **how: _Any) -> _Any:
+    """A tensor over the memory of an object that speaks DLPack; of a bare capsule, a copy of it.
+
+    Source: torch.utils.dlpack.from_dlpack.
+    """
+    from ..ops import creation
+
+    if not hasattr(ext_tensor, "__dlpack__") and '"dltensor"' in repr(ext_tensor):
+        ext_tensor = _Capsule(ext_tensor)
+    return creation.from_dlpack(ext_tensor, **how)
+
+
+def to_dlpack(tensor: _Any) -> _Any:
+    """A DLPack capsule of a tensor. Source: torch.utils.dlpack.to_dlpack."""
+    return tensor.__dlpack__()
+
+
+_submodule(globals(), "dlpack", "from_dlpack to_dlpack")
 _submodule(globals(), "_foreach_utils", "_group_tensors_by_device_and_dtype")
 _submodule(globals(), "deterministic", fill_uninitialized_memory=True)
 _submodule(globals(), "model_zoo", load_url=_load_url)

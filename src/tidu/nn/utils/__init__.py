@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from . import converting, parametrizations, parametrize, rnn
-from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from ...naming import submodules
+from . import converting, normed, parametrizations, parametrize, rnn
 from .converting import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
     convert_conv2d_weight_memory_format,
     convert_conv3d_weight_memory_format,
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
+    get_total_norm,
     parameters_to_vector,
     skip_init,
     vector_to_parameters,
 )
-from .spectral_norm import remove_spectral_norm, spectral_norm
-from .weight_norm import remove_weight_norm, weight_norm
+from .normed import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
@@ -25,7 +29,8 @@ __all__ = [
     "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
-converting.place_files(globals())
+for _home in (converting, normed):
+    submodules(globals(), vars(_home), _home.FILES)
 
 
 def __getattr__(name: str) -> object:

@@ -9,8 +9,7 @@ from ...core.tensor import Tensor
 from .. import functional as F
 from ..modules.module import Module
 from . import parametrize
-from .spectral_norm import as_matrix, default_dim
-from .weight_norm import _weight_norm, norm_except_dim
+from .normed import _weight_norm, as_matrix, default_dim, norm_except_dim
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 

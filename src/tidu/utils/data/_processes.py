@@ -7,7 +7,7 @@ import queue
 import time
 from typing import Any
 
-from ._utils.worker import CHECK_INTERVAL, EndOfData, ExceptionWrapper, Resume, worker_loop
+from ._utils import CHECK_INTERVAL, EndOfData, ExceptionWrapper, Resume, worker_loop
 from .dataloader import _BaseDataLoaderIter, _DatasetKind
 
 

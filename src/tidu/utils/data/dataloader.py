@@ -10,9 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
-from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import IterableDatasetFetcher, MapDatasetFetcher
-from ._utils.worker import get_worker_info
+from ._utils import IterableDatasetFetcher, MapDatasetFetcher, default_collate, default_convert, get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
 

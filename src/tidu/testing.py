@@ -1,21 +1,26 @@
-"""Comparison within tolerances, with PyTorch's words where it fails. Source: torch.testing.assert_close."""
+"""torch.testing: comparing values, and making tensors to test with."""
 
 from __future__ import annotations
 
 import cmath
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..core.tensor import Tensor, raw
-from ..layouts import strided
-from ..ops.comparison import isclose
-from ..ops.creation import as_tensor
+from . import dtypes
+from .core.tensor import Tensor, raw
+from .layouts import strided
+from .naming import submodule
+from .ops.comparison import isclose, view_as_real
+from .ops.creation import as_tensor
+from .ops.factories import empty
+from .ops.random import randint
 
-__all__ = ["assert_allclose", "assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+
 
 _PRECISION = {
     "float16": (0.001, 1e-5), "bfloat16": (0.016, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
@@ -202,7 +207,7 @@ def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, An
         for k in keys:
             _compare(actual[k], expected[k], (*place, k), o, found)
         return
-    compare = _comparison(actual, expected, place, o)
+    compare = _comparer(actual, expected, place, o)
     try:
         compare()
     except _Failed as e:
@@ -211,7 +216,7 @@ def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, An
         found.append(e)
 
 
-def _comparison(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Callable[[], None]:
+def _comparer(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Callable[[], None]:
     """How these two values are compared."""
     pair = actual, expected
     if actual is None or expected is None:
@@ -305,3 +310,98 @@ def assert_allclose(
         a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False, check_stride=False,
         msg=msg or None,
     )  # fmt: skip
+
+
+def _bounds(
+    d: dtypes.dtype, low: Any, high: Any, least: float, most: float, default: tuple[float, float]
+) -> tuple[Any, Any]:
+    """The bounds asked for, within those of the dtype."""
+    low = default[0] if low is None else low
+    high = default[1] if high is None else high
+    floating = d.is_floating_point or d.is_complex
+    if any(isinstance(v, float) and math.isnan(v) for v in (low, high)):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got low={low!r} and high={high!r}")
+    if low == high and floating:
+        warnings.warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 "
+            "and will be removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+            stacklevel=4,
+        )
+    elif low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    elif high < least or low >= most:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {d} only supports "
+            f"[{least}, {most})"
+        )
+    low, high = (min(max(v, least), most) for v in (low, high))
+    return (low, high) if floating else (math.ceil(low), math.ceil(high))
+
+
+def make_tensor(
+    *shape: Any, dtype: dtypes.dtype, device: Any, low: float | None = None, high: float | None = None,
+    requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of random numbers in [low, high), by default [-9, 9), integers up to 9.
+
+    Args:
+        shape: the sizes.
+        dtype, device: of the tensor.
+        low, high: the bounds.
+        requires_grad: whether it wants a gradient.
+        noncontiguous: every other element of a larger one.
+        exclude_zero: no zeros.
+
+    Source: torch.testing.make_tensor.
+
+    >>> import tidu as torch
+    >>> _ = torch.manual_seed(0)
+    >>> make_tensor(3, dtype=torch.int64, device="cpu")
+    tensor([2, 1, 8])
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else tuple(shape)
+    floating = dtype.is_floating_point or dtype.is_complex
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"noncontiguous={noncontiguous!r} and memory_format={memory_format!r}"
+        )
+    if requires_grad and not floating:
+        raise ValueError(
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={dtype!r}"
+        )
+    noncontiguous = noncontiguous and math.prod(sizes) > 1
+    if noncontiguous:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    if dtype is dtypes.bool_:
+        low, high = _bounds(dtype, low, high, 0, 2, (0, 2))
+    elif floating:
+        info = dtypes.finfo(dtype)
+        low, high = _bounds(dtype, low, high, info.min, info.max, (-9, 9))
+    else:
+        limits = dtypes.iinfo(dtype)
+        most = limits.max + (dtype is not dtypes.int64)
+        low, high = _bounds(dtype, low, high, limits.min, most, (-9, 10))
+    if floating:
+        t: Any = empty(sizes, device=device, dtype=dtype)
+        real = view_as_real(t) if dtype.is_complex else t
+        if high - low >= dtypes.finfo(real.dtype).max:
+            real.uniform_(low / 2, high / 2).mul_(2)
+        else:
+            real.uniform_(low, high)
+    else:
+        t = randint(low, high, sizes, device=device, dtype=dtype)
+    if noncontiguous:
+        t = t[..., 1::2]
+    elif memory_format is not None:
+        t = t.clone(memory_format=memory_format)
+    if exclude_zero:
+        t[t == 0] = dtypes.finfo(dtype).tiny if floating else 1
+    if floating:
+        t.requires_grad = requires_grad
+    return t
+
+
+submodule(globals(), "_comparison", "assert_allclose assert_close")
+submodule(globals(), "_creation", "make_tensor")

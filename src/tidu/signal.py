@@ -1,4 +1,4 @@
-"""Window functions. Source: torch.signal.windows.
+"""torch.signal: window functions, torch.signal.windows.
 
 Each takes M, the number of points, and `sym`: a symmetric window, for filters, or (False) a periodic one, for spectra,
 which is the symmetric one of M + 1 points without its last.
@@ -10,17 +10,13 @@ from collections.abc import Callable, Iterable
 from math import pi, sqrt
 from typing import Any
 
-from .. import dtypes
-from ..layouts import strided
-from ..ops.creation import tensor
-from ..ops.factories import empty, ones
-from ..ops.ranges import arange, linspace
-from ..ops.special_functions import i0
-
-__all__ = [
-    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
-    "kaiser", "nuttall",
-]  # fmt: skip
+from . import dtypes
+from .layouts import strided
+from .naming import submodule
+from .ops.creation import tensor
+from .ops.factories import empty, ones
+from .ops.ranges import arange, linspace
+from .ops.special_functions import i0
 
 
 def _window(
@@ -223,3 +219,10 @@ def bartlett(
         return 1 - linspace(-1, -1 + (M - 1) * 2.0 / _steps(M, sym), M, **options).abs()
 
     return _window("bartlett", M, formula, dtype, layout, device, requires_grad)
+
+
+windows = submodule(
+    globals(), "windows",
+    "bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann kaiser nuttall",
+)  # fmt: skip
+__all__ = ["windows"]

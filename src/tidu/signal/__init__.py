@@ -1,7 +1,0 @@
-"""torch.signal."""
-
-from __future__ import annotations
-
-from . import windows
-
-__all__ = ["windows"]
