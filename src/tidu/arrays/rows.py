@@ -162,7 +162,10 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray, shared: int 
     the threads to share from more than `shared` elements on."""
     a = ins[0]
     out = np.empty(a.shape, a.dtype)
-    if a.size:
+    if a.ndim == 2 and axis in (1, -1) and 0 < a.size <= _TINY and a.itemsize > 2:  # nothing to lay out, nor to share
+        with quiet():
+            kernel(*ins, out)
+    elif a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
         if inner == 1 and a.size > _LARGE and a.dtype == _FLOAT32:

@@ -176,6 +176,9 @@ def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
     return t
 
 
+_SAME = (lambda x: x).__code__.co_code  # of a product's partials
+
+
 def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> None:
     """Give a node class the cotangent of an input, as a function of g and all that a partial might read, in a fixed
     order: made when it is first called, for few programs call many.
@@ -186,7 +189,8 @@ def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> No
             pull = eval(f"lambda g, {order}: -g")
         else:
             reads = reads_of(p)
-            product = f"p({', '.join(reads)})"
+            handed_on = getattr(p, "__code__", None) is not None and p.__code__.co_code == _SAME  # type: ignore[union-attr]
+            product = reads[0] if handed_on else f"p({', '.join(reads)})"
             pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
         setattr(cls, name, staticmethod(pull))
         return pull(*values)

@@ -270,7 +270,10 @@ class Run:
             return
         if leaf._extra is None:
             if self.accumulate:
-                self.accumulated(leaf)
+                if self.shown or state.timer is not None:
+                    self.accumulated(leaf)
+                else:
+                    accumulate(leaf, grads, self.raw)
             else:
                 if state.timer is not None:
                     with state.timer(_EVALUATE + _LEAF):
@@ -338,13 +341,10 @@ def _key(edge: Any) -> Any:
 # ------------------------------------------------------------------ leaves
 
 
-def _references(grads: dict[Any, Any], key: Any) -> int:
-    return getrefcount(grads[key])
-
-
 # What a cotangent's reference count reads when only the engine's table holds it: measured, for it differs
 # between versions of Python.
-ALONE = _references({0: np.zeros(1)}, 0)
+_TABLE = {0: np.zeros(1)}
+ALONE = getrefcount(_TABLE[0])
 _VIEW = np.zeros((2, 3)).T
 BASE_ALONE = getrefcount(_VIEW.base)
 
@@ -361,47 +361,48 @@ def accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         return
     with LOCKS[hash(leaf) & 63]:
-        _accumulate(leaf, grads, raw)
+        had = leaf._grad
+        if not raw:
+            c = grads.pop(leaf)
+            if c.dtype is not leaf.dtype:
+                c = c.to(leaf.dtype)
+            leaf._grad = _copied(c, leaf) if had is None else had + c
+            return
+        alone = getrefcount(grads[leaf]) <= ALONE
+        c = grads.pop(leaf)
+        if c.__class__ is not ndarray:
+            if isinstance(c, Tensor):
+                return _accumulate_tensor(leaf, had, c)
+            c, alone = np.asarray(c), True
+        try:
+            a = leaf._a
+            if had is not None:
+                if c.dtype is not a.dtype:
+                    c = c.astype(a.dtype)
+                had._v[0] += 1
+                np.add(had._a, c, had._a, casting="unsafe")
+                return
+        except AttributeError:
+            return _accumulate_tensor(leaf, had, tensor_of(c))
+        if alone and c.base is not None:  # a view of memory that nobody else sees
+            alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
+            alone = alone and c.base.base is None
+        if (
+            not alone
+            or c.dtype is not a.dtype
+            or (c.strides != a.strides and state.grad_layout)
+            or not c.flags.writeable
+        ):
+            c = _copy_like(c, a)
+        t = new(Tensor)
+        t._a = c
+        t._v = [0]
+        t._node = t._view = t._grad = t._extra = None
+        leaf._grad = t
 
 
 # Threads may accumulate into one leaf at the same time.
 LOCKS = tuple(threading.Lock() for _ in range(64))
-
-
-def _accumulate(leaf: Tensor, grads: dict[Any, Any], raw: bool) -> None:
-    had = leaf._grad
-    if not raw:
-        c = grads.pop(leaf)
-        if c.dtype is not leaf.dtype:
-            c = c.to(leaf.dtype)
-        leaf._grad = _copied(c, leaf) if had is None else had + c
-        return
-    alone = _references(grads, leaf) <= ALONE
-    c = grads.pop(leaf)
-    if c.__class__ is not ndarray:
-        if isinstance(c, Tensor):
-            return _accumulate_tensor(leaf, had, c)
-        c, alone = np.asarray(c), True
-    try:
-        a = leaf._a
-        if had is not None:
-            if c.dtype is not a.dtype:
-                c = c.astype(a.dtype)
-            had._v[0] += 1
-            np.add(had._a, c, had._a, casting="unsafe")
-            return
-    except AttributeError:
-        return _accumulate_tensor(leaf, had, tensor_of(c))
-    if alone and c.base is not None:  # a view of memory that nobody else sees
-        alone = getrefcount(c.base) <= BASE_ALONE and c.base.__class__ is ndarray and c.base.size == c.size
-        alone = alone and c.base.base is None
-    if not alone or c.dtype is not a.dtype or (c.strides != a.strides and state.grad_layout) or not c.flags.writeable:
-        c = _copy_like(c, a)
-    t = new(Tensor)
-    t._a = c
-    t._v = [0]
-    t._node = t._view = t._grad = t._extra = None
-    leaf._grad = t
 
 
 def _accumulate_tensor(leaf: Tensor, had: Any, c: Any) -> None:

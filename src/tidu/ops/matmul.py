@@ -36,7 +36,8 @@ _multiply = kernels.mm
 
 def H(x: Any) -> Any:
     """The conjugate transpose of a value's last two dimensions."""
-    return conj(x.mT)
+    x = x.mT
+    return x if x.__class__ is ndarray and x.dtype.kind != "c" else conj(x)
 
 
 def _same_dtype(a: Any, b: Any) -> None:
