@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import tidu as torch
-from tidu.ops import _names
+from tidu.ops import _arguments
 
 
 def x():
@@ -29,7 +29,7 @@ def test_older_forms_scale_and_warn_once(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call()
-    _names._warned.discard(name)
+    _arguments._warned.discard(name)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         results = [call(), call()]

@@ -9,11 +9,11 @@ from typing import Any
 from .. import dtypes
 from ..core.modes import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..ops.dims import broadcast_tensors
 from ..ops.draws import bernoulli, binomial, multinomial, poisson
 from ..ops.embedding import one_hot
 from ..ops.factories import full_like, ones, zeros_like
 from ..ops.ranges import arange
+from ..ops.windows import broadcast_tensors
 from ..shapes import Size
 from . import constraints
 from .continuous import Gamma, batch_of

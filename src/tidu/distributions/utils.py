@@ -12,9 +12,9 @@ from .. import dtypes
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor
 from ..ops.creation import tensor
-from ..ops.dims import broadcast_tensors
 from ..ops.factories import empty
 from ..ops.ranges import arange
+from ..ops.windows import broadcast_tensors
 from ..shapes import Size
 
 __all__ = [

@@ -209,7 +209,7 @@ def _one_by_one(
     kw_dims: list[Any], n: int, why: str, randomness: str, drawn: Any,
 ) -> Any:  # fmt: skip
     """The slices in turn, where a function asks a batch for one value; they draw random numbers as if together."""
-    from ..ops._names import callers_level
+    from ..ops._arguments import callers_level
     from ..ops.joining import stack
 
     if n == 0:

@@ -19,9 +19,9 @@ from types import ModuleType
 from typing import Any
 
 EAGER = (
-    "arithmetic", "comparison", "conversion", "creation", "dims", "export", "factories",
+    "arithmetic", "comparison", "conversion", "creation", "export", "factories",
     "indexing", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
-    "storage",
+    "storage", "windows",
 )  # fmt: skip
 NOT_FAMILIES = ("index",)
 

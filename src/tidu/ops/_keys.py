@@ -11,10 +11,9 @@ import numpy as np
 from ..arrays.select import add_rows, take_rows
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import bool_
-from ._strides import empty_in_order
-from .dims import unsqueeze
 from .shape import reshape
-from .windows import select, slice_
+from .storage import empty_in_order
+from .windows import select, slice_, unsqueeze
 
 Indices = list[Any]  # one entry a dimension: a tensor or array of integers or bools, or None for all of it
 ndarray = np.ndarray

@@ -14,8 +14,8 @@ from ..core.modes import state
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from ._arguments import describe, strayed
 from ._dtypes import either, refuse, widened
-from ._names import describe, strayed
 
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",

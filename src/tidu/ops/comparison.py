@@ -21,8 +21,8 @@ from ..core.promote import FLOATS, SAME, Policy
 from ..core.tensor import Tensor, type_name
 from ..core.viewing import view_op
 from ..shapes import broadcast_shapes
+from ._arguments import describe
 from ._dtypes import either, exact_out, refuse
-from ._names import describe
 from .arithmetic import OPERANDS, ZERO, tensor_like, zeros
 from .pointwise import sgn
 from .selection import where

@@ -15,7 +15,7 @@ from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
 from ._make import as_dtype, bad_combination, restrided
-from ._strides import empty_as
+from .storage import empty_as
 
 __all__ = ["clone", "detach", "detach_"]
 METHODS = (

@@ -25,7 +25,7 @@ from ._make import (
     sizes_of,
     type_for,
 )
-from ._strides import empty_as
+from .storage import empty_as
 
 __all__ = [
     "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",

@@ -20,15 +20,14 @@ from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
+from ._arguments import numpy_names
 from ._dtypes import apart_out, exact_out, refuse_overlap
-from ._hot import indexed
-from ._inplace import write_part
+from ._hot import indexed, write_part
 from ._make import warn_once
-from ._names import numpy_names
 from .arithmetic import not_implemented
-from .dims import expand
 from .piecewise import checked_number
 from .shape import reshape
+from .windows import expand
 
 __all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
 METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"

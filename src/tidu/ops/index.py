@@ -161,11 +161,4 @@ LAZY = {
         "",
     ),
     "upsample": ("affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d", "", ""),
-    "windows": (
-        "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select "
-        "select_scatter slice_scatter",
-        "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select "
-        "select_scatter slice_scatter unfold",
-        "",
-    ),
 }

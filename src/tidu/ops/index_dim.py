@@ -13,17 +13,16 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.views import strides_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim, size_at
+from ._arguments import numpy_names
 from ._dtypes import apart_out, exact_out
-from ._hot import indexed
-from ._inplace import write_part
+from ._hot import indexed, write_part
 from ._make import warn_once
-from ._names import numpy_names
-from ._strides import copy_as
-from .dims import expand
 from .gather import check_index, copied
 from .piecewise import checked_number
 from .segments import cotangents, reduce_at
 from .shape import reshape
+from .storage import copy_as
+from .windows import expand
 
 __all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]
 METHODS = "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select"

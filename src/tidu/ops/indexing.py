@@ -22,8 +22,7 @@ from ..core.viewing import view_op
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes
-from ._hot import indexed, indexed_by_list
-from ._inplace import write_part
+from ._hot import indexed, indexed_by_list, write_part
 from ._keys import (
     Indices,
     accumulate_at,
@@ -42,13 +41,12 @@ from ._keys import (
     taken_shape,
     tensors_only,
 )
-from ._strides import copy_as
 from .arithmetic import zeros
 from .conversion import cast_array, warn_of_lost_parts
-from .dims import unsqueeze
 from .piecewise import checked_number
 from .shape import alias, reshape
-from .windows import select, slice_
+from .storage import copy_as
+from .windows import select, slice_, unsqueeze
 
 __all__ = [
     "fill", "fill_", "index_put", "index_put_", "zero_",

@@ -14,9 +14,8 @@ from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
 from ._dtypes import refuse_overlap
 from ._hot import joining
-from .dims import atleast_1d, atleast_2d, atleast_3d
 from .shape import reshape
-from .windows import select, slice_
+from .windows import atleast_1d, atleast_2d, atleast_3d, select, slice_
 
 __all__ = [
     "block_diag", "cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack",

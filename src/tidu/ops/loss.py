@@ -17,11 +17,11 @@ from ..shapes import broadcast_shapes
 from ._dtypes import refusal
 from ._loss import NONE, SUM, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, spread
 from .activation import logsigmoid
-from .dims import broadcast_tensors
 from .piecewise import masked_fill, xlogy
 from .pointwise import abs, exp, log, sigmoid
 from .reduction import sum
 from .selection import clamp, clamp_min
+from .windows import broadcast_tensors
 
 __all__ = ["binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss"]
 METHODS = ""

@@ -14,8 +14,8 @@ from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.promote import Number, Policy, scalar_of
 from ..core.tensor import Tensor
+from ._arguments import describe, strayed
 from ._dtypes import c_word, refuse, widened
-from ._names import describe, strayed
 
 __all__ = ["lerp", "addcmul", "addcdiv"]
 METHODS = "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_"

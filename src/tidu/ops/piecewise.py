@@ -15,8 +15,8 @@ from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
 from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
+from ._arguments import describe
 from ._dtypes import c_word, either, refuse
-from ._names import describe
 from .arithmetic import not_implemented, zeros
 from .conversion import numbers_of
 from .pointwise import exp2, log

@@ -13,9 +13,9 @@ from ..core.elementwise import ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import apply_inplace, inplace
 from ..core.op import Op
 from ..core.promote import SAME, Policy
+from ._arguments import describe
 from ._dtypes import refuse
 from ._hot import as_op
-from ._names import describe
 from .arithmetic import ZERO, zeros
 from .powers import rsqrt
 

@@ -11,9 +11,9 @@ from ..core.inplace import inplace
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor
 from ..dtypes import BOOL, COMPLEX, FLOATING, complex128, dtype, float64
+from ._arguments import describe
 from ._dtypes import either, refusal, widened
 from ._hot import hot
-from ._names import describe
 from .arithmetic import OPERANDS, zeros
 
 __all__ = ["pow", "float_power", "square", "reciprocal", "sqrt", "rsqrt"]

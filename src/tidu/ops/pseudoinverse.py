@@ -346,8 +346,9 @@ def lobpcg(
     tracker: None = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
     """The k largest (or smallest) eigenvalues of A x = lambda B x, and their vectors, which are B-orthonormal. A is
-    symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch iterates from a guess; here the whole matrix is factored, so that what concerns the iteration (X's values, iK,
-    niter, tol, method, tracker and the ortho parameters) changes nothing, and derivatives hold for B too.
+    symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch iterates from a guess;
+    here the whole matrix is factored, so that what concerns the iteration (X's values, iK, niter, tol, method,
+    tracker and the ortho parameters) changes nothing, and derivatives hold for B too.
 
     >>> import tidu as torch
     >>> torch.lobpcg(torch.diag(torch.tensor([1., 5., 3., 2.])))[0]

@@ -11,12 +11,11 @@ from ..core.inplace import inplace
 from ..core.linear import linear
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import normalize_dim, normalize_dims
+from ._arguments import numpy_names
 from ._dtypes import exact_out
-from ._names import numpy_names
-from ._strides import copy_as
-from .dims import expand, unsqueeze
 from .shape import contiguous_clone, ints, named_ints, reshape, view
-from .windows import as_strided, diagonal, diagonal_backward
+from .storage import copy_as
+from .windows import as_strided, diagonal, diagonal_backward, expand, unsqueeze
 
 __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal_copy", "flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90",

@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, normalize_dim
 from ._dtypes import exact_out
-from ._inplace import write_part
+from ._hot import write_part
 from .arithmetic import not_implemented, zeros
 from .gather import copied, fitting, gather, ready, scatter, scatter_add
 from .piecewise import masked_fill

@@ -1,7 +1,7 @@
 """The same elements in another shape or order: view, reshape, transpose, permute.
 
-Each op here is linear and a view, so its adjoint is all there is to say. `dims.py` adds, drops and
-repeats dimensions; views of a part are in `windows.py`.
+Each op here is linear and a view, so its adjoint is all there is to say. `windows.py` adds, drops and
+repeats dimensions, and has the views of a part.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from ..core.viewing import view_op
 from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
-from ._arguments import refusal
-from ._inplace import relabel
+from ._arguments import numpy_names, refusal
+from ._hot import relabel
 from ._make import warn_once
-from ._names import numpy_names
 
 __all__ = [
     "adjoint", "flatten", "moveaxis", "movedim", "permute", "ravel", "reshape", "swapaxes", "swapdims", "t",

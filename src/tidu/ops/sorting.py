@@ -18,11 +18,11 @@ from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
+from ._arguments import numpy_names
 from ._dtypes import apart_out, exact_out
-from ._names import numpy_names
-from ._strides import empty_as, repeats
 from .extremes import picked
 from .gather import gather, scatter_values
+from .storage import empty_as, repeats
 
 __all__ = [
     "argsort", "isin", "kthvalue", "mode", "msort", "sort", "topk", "unique", "unique_consecutive",

@@ -13,8 +13,8 @@ from ..core.elementwise import FIRST, binary, elementwise, kind_of, unary
 from ..core.inplace import apply_inplace
 from ..core.promote import Number
 from ..core.tensor import Tensor
+from ._arguments import describe
 from ._dtypes import either, refuse, widened
-from ._names import describe
 from .arithmetic import mul, tensor_like, zeros
 from .pointwise import cos, exp, log, log1p, sgn, sin
 from .selection import where

@@ -10,8 +10,8 @@ import numpy as np
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
+from ._arguments import numpy_names
 from ._hot import parts
-from ._names import numpy_names
 from .joining import cat, stack
 from .windows import slice_
 
