@@ -459,3 +459,18 @@ def an_element_of_what_is_written(torch: Any) -> None:
     attempt(one.sub_, one[0])
     attempt(one.sub_, one.view(1))
     attempt(torch.ones(2, 2).sub_, torch.ones(()))
+
+
+def leaves_that_are_views(torch: Any) -> None:
+    for f in (lambda y: y.split(2), lambda y: (y[:2], y[2:])):
+        y = torch.ones(4)
+        a, b = f(y)
+        a.requires_grad_()
+        b.add_(1)
+        print(a, b, a.is_leaf, y.requires_grad)
+        (a * 2).sum().backward()
+        attempt(a.mul_, 2)
+        y.mul_(2)
+        print(a, a.grad)
+        attempt(y.mul_, torch.ones(4, requires_grad=True))
+        attempt(lambda a=a: (a.is_leaf, a.grad_fn))

@@ -63,8 +63,8 @@ def live_node(t: Tensor, asked: bool = False) -> Any:
     if base._node is None:
         if node is NOWHERE:
             node = t._node = None
-        if node is None:
-            return None
+        if node is None or node is True:
+            return node
     elif node is None:
         node = t._node = NOWHERE
     if cell[0] != version and (how is DEFAULT or asked or state.grad):
