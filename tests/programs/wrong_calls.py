@@ -60,3 +60,17 @@ for name in "sum mean max min std arange clamp cumsum".split():
 attempt("einsum", torch.einsum, "ii", zeros(3, 4))
 attempt("einsum", torch.einsum, "ii->i", zeros(1, 4))
 attempt("einsum", torch.einsum, "ij,jk", zeros(3, 4), zeros(3, 4))
+for Recurrent in (nn.RNN, nn.LSTM, nn.GRU):
+    attempt(Recurrent.__name__, Recurrent(4, 3), zeros(0, 2, 4))
+for shape in ((), (4,), (2, 4), (4, 4, 4)):
+    attempt("CrossMapLRN2d", nn.CrossMapLRN2d(2), zeros(shape))
+    attempt("RMSNorm", nn.RMSNorm([3, 4]), zeros(shape))
+scores, classes = zeros(3, 4), torch.tensor([1, 0, 2])
+for weight in (zeros(3), zeros(4, 1)):
+    for target in (classes, scores):
+        attempt("cross_entropy", nn.CrossEntropyLoss(weight), scores, target)
+attempt("nll_loss", nn.NLLLoss(zeros(3)), scores[..., None, None], classes[:, None, None])
+for factor in (0, -1, 1.5):
+    attempt("Sequential", nn.Sequential().__mul__, factor)
+    attempt("Sequential", nn.Sequential().__imul__, factor)
+attempt("Module.to", nn.Linear(1, 1).to, torch.float64, copy=True)

@@ -270,17 +270,18 @@ def _spatial(input: Value, target: Value, weight: Value, how: int, ignore_index:
         )
     if tuple(target.shape[1:]) != tuple(input.shape[2:]):
         raise RuntimeError(f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}")
-    _check_weights(weight, input.shape[1])
+    if weight is not None and tuple(weight.shape) != (input.shape[1],):
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
     _same_dtype(input, weight)
     refusal("bic", "nll_loss2d_forward_out_frame")("nll_loss2d", input.dtype)
     return _nll_2d.call(input, _check_target(target), weight, how, ignore_index)
 
 
-def _check_weights(weight: Value, classes: int) -> None:
+def _check_weights(weight: Value, classes: int, fn: str = "") -> None:
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight.shape)}"
+            f"{fn}weight tensor should be defined either for all {classes} classes or no classes but got weight tensor "
+            f"of shape: {list(weight.shape)}"
         )
 
 
@@ -347,7 +348,7 @@ def _of_probabilities(
         raise RuntimeError("ignore_index is not supported for floating point target")
     _check_smoothing(smoothing)
     classes = input.shape[axis]
-    _check_weights(weight, classes)
+    _check_weights(weight, classes, "cross_entropy: ")
     log_p = log_softmax(input, axis)
     if smoothing > 0:
         target = target * (1 - smoothing) + smoothing / classes

@@ -98,6 +98,8 @@ def _normalized(fn: str, input: Value, normalized_shape: Any, weight: Value, bia
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(w.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
+    if fn == "rms_norm" and input.ndim < len(shape):
+        raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {input.ndim}")
     if tuple(input.shape[max(input.ndim - len(shape), 0) :]) != shape:
         comma = ", " if fn == "layer_norm" else ""
         raise RuntimeError(

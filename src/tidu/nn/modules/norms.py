@@ -358,6 +358,11 @@ class CrossMapLRN2d(LocalResponseNorm):
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
 
+    def forward(self, input: Any) -> Any:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        return super().forward(input)
+
 
 def _scales(module: Any, shape: Any, names: dict[str, bool], device: Any, dtype: Any) -> None:
     """Register weight and bias, or None where there is none."""

@@ -175,6 +175,8 @@ class RNNBase(Module):
         self._check_hidden(hidden, x.size(batch_dim))
         if batch_dim == 0:
             x = x.transpose(0, 1)
+        if not x.size(0):
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         y, last = self._layers(x, hidden, lengths)
         if packed:
             at, _ = _positions(lengths, x.size(1), x.size(0))
