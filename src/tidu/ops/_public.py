@@ -4,6 +4,7 @@
 names for its arguments, its words for wrong ones, and open to classes and modes that override functions.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import functools
@@ -18,126 +19,85 @@ from ..core.tensor import Tensor
 from ..naming import placed, sourced
 from ._arguments import Parameter, parsed, problem, wrong
 from ._make import overriding, word
-from ._signatures import SIGNATURES
+from ._signatures import SIGNATURES, table
 
-_OUT, _OUTS = "Tensor out = None", "tuple of Tensors out = None"
-_NORM = "tuple of ints dim = {}, bool keepdim = False, *, torch.dtype dtype = None, " + _OUT
-_TOLERANCE = "*, {0} atol = None, {0} rtol = None, bool hermitian = False, " + _OUT
-_OPTIONS = (
-    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
-    "bool requires_grad = False"
-)
-
-# By function: its signatures, in PyTorch's notation.
-LINALG: dict[str, tuple[str, ...]] = {
-    "cholesky": (f"Tensor input, *, bool upper = False, {_OUT}",),
-    "cholesky_ex": (f"Tensor input, *, bool upper = False, bool check_errors = False, {_OUTS}",),
-    "cond": (f"Tensor input, Number p = None, *, {_OUT}", f"Tensor input, str p, *, {_OUT}"),
-    "cross": (f"Tensor input, Tensor other, *, int dim = -1, {_OUT}",),
-    "det": (f"Tensor A, *, {_OUT}",),
-    "diagonal": ("Tensor A, *, int offset = 0, int dim1 = -2, int dim2 = -1",),
-    "eig": (f"Tensor input, *, {_OUTS}",),
-    "eigh": (f'Tensor input, str UPLO = "L", *, {_OUTS}',),
-    "eigvals": (f"Tensor input, *, {_OUT}",),
-    "eigvalsh": (f'Tensor input, str UPLO = "L", *, {_OUT}',),
-    "householder_product": (f"Tensor input, Tensor tau, *, {_OUT}",),
-    "inv": (f"Tensor A, *, {_OUT}",),
-    "inv_ex": (f"Tensor A, *, bool check_errors = False, {_OUTS}",),
-    "ldl_factor": (f"Tensor input, *, bool hermitian = False, {_OUTS}",),
-    "ldl_factor_ex": (f"Tensor input, *, bool hermitian = False, bool check_errors = False, {_OUTS}",),
-    "ldl_solve": (f"Tensor LD, Tensor pivots, Tensor B, *, bool hermitian = False, {_OUT}",),
-    "lstsq": (f"Tensor input, Tensor b, float rcond = None, *, str driver = None, {_OUTS}",),
-    "lu": (f"Tensor A, *, bool pivot = True, {_OUTS}",),
-    "lu_factor": (f"Tensor A, *, bool pivot = True, {_OUTS}",),
-    "lu_factor_ex": (f"Tensor A, *, bool pivot = True, bool check_errors = False, {_OUTS}",),
-    "lu_solve": (f"Tensor LU, Tensor pivots, Tensor B, *, bool left = True, bool adjoint = False, {_OUT}",),
-    "matmul": (f"Tensor input, Tensor other, *, {_OUT}",),
-    "matrix_exp": ("Tensor input",),
-    "matrix_norm": (
-        f"Tensor input, Number ord, {_NORM.format('{-2,-1}')}",
-        f'Tensor input, str ord = "fro", {_NORM.format("{-2,-1}")}',
-    ),
-    "matrix_power": (f"Tensor input, int n, *, {_OUT}",),
-    "matrix_rank": (
-        f"Tensor input, {_TOLERANCE.format('Tensor')}",
-        f"Tensor input, {_TOLERANCE.format('float')}",
-        f"Tensor input, Tensor tol, bool hermitian = False, *, {_OUT}",
-        f"Tensor input, float tol, bool hermitian = False, *, {_OUT}",
-    ),
-    "multi_dot": (f"tuple of Tensors tensors, *, {_OUT}",),
-    "norm": (
-        f"Tensor input, Number ord = None, {_NORM.format('None')}",
-        f"Tensor input, str ord, {_NORM.format('None')}",
-    ),
-    "pinv": (
-        f"Tensor input, {_TOLERANCE.format('Tensor')}",
-        f"Tensor input, {_TOLERANCE.format('float')}",
-        f"Tensor input, Tensor rcond, bool hermitian = False, *, {_OUT}",
-        f"Tensor input, float rcond, bool hermitian = False, *, {_OUT}",
-    ),
-    "qr": (f'Tensor A, str mode = "reduced", *, {_OUTS}',),
-    "slogdet": (f"Tensor A, *, {_OUTS}",),
-    "solve": (f"Tensor A, Tensor B, *, bool left = True, {_OUT}",),
-    "solve_ex": (f"Tensor A, Tensor B, *, bool left = True, bool check_errors = False, {_OUTS}",),
-    "solve_triangular": (
-        f"Tensor input, Tensor B, *, bool upper, bool left = True, bool unitriangular = False, {_OUT}",
-    ),
-    "svd": (f"Tensor A, bool full_matrices = True, *, str driver = None, {_OUTS}",),
-    "svdvals": (f"Tensor A, *, str driver = None, {_OUT}",),
-    "tensorinv": (f"Tensor input, int ind = 2, *, {_OUT}",),
-    "tensorsolve": (f"Tensor input, Tensor other, tuple of ints dims = None, *, {_OUT}",),
-    "vander": ("Tensor x, *, int N = None",),
-    "vecdot": (f"Tensor x, Tensor y, *, int dim = -1, {_OUT}",),
-    "vector_norm": (f"Tensor input, Number ord = 2, {_NORM.format('None')}",),
-}
-
-_ONE = f"Tensor input, int n = None, int dim = -1, str norm = None, *, {_OUT}"
-_TWO = f"Tensor input, tuple of ints s = None, tuple of ints dim = {{-2,-1}}, str norm = None, *, {_OUT}"
-_MORE = f"Tensor input, tuple of ints s = None, tuple of ints dim = None, str norm = None, *, {_OUT}"
-_BASES = "fft ifft rfft irfft hfft ihfft".split()
-FFT: dict[str, tuple[str, ...]] = {
-    **{base + ending: (form,) for ending, form in (("", _ONE), ("2", _TWO), ("n", _MORE)) for base in _BASES},
-    **dict.fromkeys(
-        ("fftfreq", "rfftfreq"), (f"int n, *, {_OUT}, {_OPTIONS}", f"int n, float d, *, {_OUT}, {_OPTIONS}")
-    ),
-    **dict.fromkeys(("fftshift", "ifftshift"), ("Tensor input, tuple of ints dim = None",)),
-}
-_FIRST, _BOTH = f"Tensor input, *, {_OUT}", f"Tensor input, Tensor other, *, {_OUT}"
-_POLYNOMIALS = (
-    *(f"{kind}_polynomial_{k}" for kind in ("chebyshev", "shifted_chebyshev") for k in "tuvw"),
-    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
-)  # fmt: skip
-SPECIAL: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        "bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e "
-        "log1p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri psi "
-        "sinc".split(),
-        (_FIRST,),
-    ),
-    **dict.fromkeys(
-        "airy_ai scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0".split(),
-        (f"Tensor x, *, {_OUT}",),
-    ),
-    **dict.fromkeys(
-        _POLYNOMIALS,
-        tuple(
-            f"{x} x, {n} n, *, {_OUT}"
-            for x, n in zip(("Tensor", "Number", "Tensor"), ("Tensor", "Tensor", "Number"), strict=True)
-        ),
-    ),
-    **dict.fromkeys(("gammainc", "gammaincc"), (_BOTH,)),
-    **dict.fromkeys(
-        ("xlog1py", "xlogy", "zeta"),
-        (_BOTH, f"Number self, Tensor other, *, {_OUT}", f"Tensor input, Number other, *, {_OUT}"),
-    ),
-    "log_softmax": ("Tensor input, int dim, *, torch.dtype dtype = None",),
-    "logit": (f"Tensor input, float eps = None, *, {_OUT}",),
-    "logsumexp": (f"Tensor input, tuple of ints dim, bool keepdim = False, *, {_OUT}",),
-    "multigammaln": (f"Tensor input, int p, *, {_OUT}",),
-    "polygamma": (f"int n, Tensor input, *, {_OUT}",),
-    "round": (f"Tensor input, *, int decimals = 0, {_OUT}",),
-    "softmax": ("Tensor input, int dim, torch.dtype dtype = None",),
-}
+# By function: its signatures, written as those of `_signatures.py`.
+LINALG = table("""
+cholesky: Tensor input, *, bool upper = False, OUT
+cholesky_ex: Tensor input, *, bool upper = False, bool check_errors = False, OUTS
+cond: Tensor input, Number p = None, *, OUT
+  | Tensor input, str p, *, OUT
+cross: Tensor input, Tensor other, *, int dim = -1, OUT
+det inv: Tensor A, *, OUT
+diagonal: Tensor A, *, int offset = 0, int dim1 = -2, int dim2 = -1
+eig: Tensor input, *, OUTS
+eigh: Tensor input, str UPLO = "L", *, OUTS
+eigvals: Tensor input, *, OUT
+eigvalsh: Tensor input, str UPLO = "L", *, OUT
+householder_product: Tensor input, Tensor tau, *, OUT
+inv_ex: Tensor A, *, bool check_errors = False, OUTS
+ldl_factor: Tensor input, *, bool hermitian = False, OUTS
+ldl_factor_ex: Tensor input, *, bool hermitian = False, bool check_errors = False, OUTS
+ldl_solve: Tensor LD, Tensor pivots, Tensor B, *, bool hermitian = False, OUT
+lstsq: Tensor input, Tensor b, float rcond = None, *, str driver = None, OUTS
+lu lu_factor: Tensor A, *, bool pivot = True, OUTS
+lu_factor_ex: Tensor A, *, bool pivot = True, bool check_errors = False, OUTS
+lu_solve: Tensor LU, Tensor pivots, Tensor B, *, bool left = True, bool adjoint = False, OUT
+matmul: Tensor input, Tensor other, *, OUT
+matrix_exp: Tensor input
+matrix_norm: Tensor input, Number ord, tuple of ints dim = {-2,-1}, bool keepdim = False, *, torch.dtype dtype = None, OUT
+  | Tensor input, str ord = "fro", tuple of ints dim = {-2,-1}, bool keepdim = False, *, torch.dtype dtype = None, OUT
+matrix_power: Tensor input, int n, *, OUT
+matrix_rank: Tensor input, *, Tensor atol = None, Tensor rtol = None, bool hermitian = False, OUT
+  | Tensor input, *, float atol = None, float rtol = None, bool hermitian = False, OUT
+  | Tensor input, Tensor tol, bool hermitian = False, *, OUT
+  | Tensor input, float tol, bool hermitian = False, *, OUT
+multi_dot: tuple of Tensors tensors, *, OUT
+norm: Tensor input, Number ord = None, tuple of ints dim = None, bool keepdim = False, *, torch.dtype dtype = None, OUT
+  | Tensor input, str ord, tuple of ints dim = None, bool keepdim = False, *, torch.dtype dtype = None, OUT
+pinv: Tensor input, *, Tensor atol = None, Tensor rtol = None, bool hermitian = False, OUT
+  | Tensor input, *, float atol = None, float rtol = None, bool hermitian = False, OUT
+  | Tensor input, Tensor rcond, bool hermitian = False, *, OUT
+  | Tensor input, float rcond, bool hermitian = False, *, OUT
+qr: Tensor A, str mode = "reduced", *, OUTS
+slogdet: Tensor A, *, OUTS
+solve: Tensor A, Tensor B, *, bool left = True, OUT
+solve_ex: Tensor A, Tensor B, *, bool left = True, bool check_errors = False, OUTS
+solve_triangular: Tensor input, Tensor B, *, bool upper, bool left = True, bool unitriangular = False, OUT
+svd: Tensor A, bool full_matrices = True, *, str driver = None, OUTS
+svdvals: Tensor A, *, str driver = None, OUT
+tensorinv: Tensor input, int ind = 2, *, OUT
+tensorsolve: Tensor input, Tensor other, tuple of ints dims = None, *, OUT
+vander: Tensor x, *, int N = None
+vecdot: Tensor x, Tensor y, *, int dim = -1, OUT
+vector_norm: Tensor input, Number ord = 2, tuple of ints dim = None, bool keepdim = False, *, torch.dtype dtype = None, OUT
+""")
+FFT = table("""
+fft ifft rfft irfft hfft ihfft: Tensor input, int n = None, int dim = -1, str norm = None, *, OUT
+fft2 ifft2 rfft2 irfft2 hfft2 ihfft2: Tensor input, tuple of ints s = None, tuple of ints dim = {-2,-1}, str norm = None, *, OUT
+fftn ifftn rfftn irfftn hfftn ihfftn: Tensor input, tuple of ints s = None, tuple of ints dim = None, str norm = None, *, OUT
+fftfreq rfftfreq: int n, *, OPTIONS
+  | int n, float d, *, OPTIONS
+fftshift ifftshift: Tensor input, tuple of ints dim = None
+""")
+SPECIAL = table("""
+bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri psi sinc: Tensor input, *, OUT
+airy_ai scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0: Tensor x, *, OUT
+chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p: Tensor x, Tensor n, *, OUT
+  | Number x, Tensor n, *, OUT
+  | Tensor x, Number n, *, OUT
+gammainc gammaincc: Tensor input, Tensor other, *, OUT
+xlog1py xlogy zeta: Tensor input, Tensor other, *, OUT
+  | Number self, Tensor other, *, OUT
+  | Tensor input, Number other, *, OUT
+log_softmax: Tensor input, int dim, *, torch.dtype dtype = None
+logit: Tensor input, float eps = None, *, OUT
+logsumexp: Tensor input, tuple of ints dim, bool keepdim = False, *, OUT
+multigammaln: Tensor input, int p, *, OUT
+polygamma: int n, Tensor input, *, OUT
+round: Tensor input, *, int decimals = 0, OUT
+softmax: Tensor input, int dim, torch.dtype dtype = None
+""")
 SIGNATURES.update({"special_" + name: forms for name, forms in SPECIAL.items()})
 SIGNATURES.update({"linalg_" + name: forms for name, forms in LINALG.items()})
 SIGNATURES.update({"fft_" + name: forms for name, forms in FFT.items()})

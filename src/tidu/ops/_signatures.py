@@ -1,26 +1,28 @@
 """The signatures of functions as PyTorch's messages write them, for the errors of calls that fit none of them.
 
 A line a signature, after the names of the functions that have it; further ones of the same functions follow after a bar.
+A name! has an in-place variant, name_, of the same signatures without out=.
 """
 
 # ruff: noqa: E501
 from __future__ import annotations
 
+OUT = "Tensor out = None"
 OPTIONS = (
-    "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
+    f"{OUT}, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
     "bool pin_memory = False, bool requires_grad = False"
 )
 _WORDS = {
     "OPTIONS": OPTIONS,
     "PLACE": OPTIONS.partition(", ")[2],
     "OUTS": "tuple of Tensors out = None",
-    "OUT": "Tensor out = None",
+    "OUT": OUT,
     "GENERATOR": "torch.Generator generator",
 }
 
 _TEXT = """
-abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0 inverse isneginf isposinf lgamma log log10 log1p log2 logical_not msort neg negative rad2deg reciprocal rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc: Tensor input, *, OUT
-abs_ acos_ acosh_ adjoint arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ argwhere asin_ asinh_ atan_ atanh_ ceil_ conj conj_physical_ corrcoef cos_ cosh_ deg2rad_ det detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fix_ fliplr flipud floor_ frac_ get_device i0_ imag is_complex is_conj is_floating_point is_inference is_nonzero is_signed isfinite isinf isnan isreal log10_ log1p_ log2_ log_ logdet matrix_exp neg_ negative_ numel positive rad2deg_ ravel real reciprocal_ relu relu_ resolve_conj rsqrt_ selu selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ t tan_ tanh_ trace trunc_ view_as_complex view_as_real zero_: Tensor input
+abs! absolute acos! acosh! angle arccos! arccosh! arcsin! arcsinh! arctan! arctanh! asin! asinh! atan! atanh! bitwise_not ceil! conj_physical! cos! cosh! deg2rad! digamma erf! erfc! erfinv exp! exp2! expm1! fix! floor! frac! i0! inverse isneginf isposinf lgamma log! log10! log1p! log2! logical_not msort neg! negative! rad2deg! reciprocal! rsqrt! sgn sigmoid! sign signbit sin! sinc! sinh! sqrt! square tan! tanh! trunc!: Tensor input, *, OUT
+adjoint argwhere conj corrcoef det detach! fliplr flipud get_device imag is_complex is_conj is_floating_point is_inference is_nonzero is_signed isfinite isinf isnan isreal logdet matrix_exp numel positive ravel real relu! resolve_conj selu! t trace view_as_complex view_as_real zero_: Tensor input
 adaptive_avg_pool1d adaptive_max_pool1d: Tensor input, tuple of ints output_size
 add sub: Tensor input, Tensor other, *, Number alpha = 1, OUT
 addcdiv addcmul: Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, OUT
@@ -30,9 +32,9 @@ all any: Tensor input, *, OUT
 allclose isclose: Tensor input, Tensor other, float rtol = 1e-05, float atol = 1e-08, bool equal_nan = False
 alpha_dropout dropout feature_alpha_dropout feature_dropout: Tensor input, float p, bool train
 amax amin: Tensor input, tuple of ints dim = [], bool keepdim = False, *, OUT
-arctan2 atan2 fmax fmin gcd hypot igamma igammac inner kron lcm ldexp logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum minimum mul nextafter vdot: Tensor input, Tensor other, *, OUT
+arctan2 atan2 fmax fmin gcd! hypot igamma igammac inner kron lcm! ldexp! logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum minimum mul nextafter vdot: Tensor input, Tensor other, *, OUT
 argmax argmin: Tensor input, int dim = None, bool keepdim = False, *, OUT
-as_strided as_strided_: Tensor input, tuple of ints size, tuple of ints stride, int storage_offset = None
+as_strided!: Tensor input, tuple of ints size, tuple of ints stride, int storage_offset = None
 bartlett_window blackman_window hann_window: int window_length, *, PLACE
   | int window_length, bool periodic, *, PLACE
 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remainder: Tensor input, Tensor other, *, OUT
@@ -41,12 +43,10 @@ bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remain
 bmm mm: Tensor input, Tensor mat2, *, OUT
   | Tensor input, Tensor mat2, torch.dtype out_dtype, *, OUT
 cat concat concatenate stack: tuple of Tensors tensors, int dim = 0, *, OUT
-celu celu_: Tensor input, Number alpha = 1.0
+celu!: Tensor input, Number alpha = 1.0
 cholesky cholesky_inverse: Tensor input, bool upper = False, *, OUT
-clamp clip: Tensor input, Tensor min = None, Tensor max = None, *, OUT
+clamp! clip!: Tensor input, Tensor min = None, Tensor max = None, *, OUT
   | Tensor input, Number min = None, Number max = None, *, OUT
-clamp_ clip_: Tensor input, Tensor min = None, Tensor max = None
-  | Tensor input, Number min = None, Number max = None
 column_stack dstack hstack row_stack vstack: tuple of Tensors tensors, *, OUT
 conv1d conv2d conv3d: Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, tuple of ints padding = 0, tuple of ints dilation = 1, int groups = 1
   | Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, str padding = "valid", tuple of ints dilation = 1, int groups = 1
@@ -62,8 +62,8 @@ dsplit hsplit vsplit: Tensor input, int sections
   | Tensor input, tuple of ints indices
 empty ones zeros: tuple of ints size, *, OPTIONS
 empty_like ones_like zeros_like: Tensor input, *, PLACE, torch.memory_format memory_format = None
-equal gcd_ is_same_size lcm_ ldexp_: Tensor input, Tensor other
-fill fill_: Tensor input, Tensor value
+equal is_same_size: Tensor input, Tensor other
+fill!: Tensor input, Tensor value
   | Tensor input, Number value
 flip permute tile: Tensor input, tuple of ints dims
 float_power pow: Tensor input, Tensor exponent, *, OUT
@@ -73,9 +73,9 @@ floor_divide multiply true_divide: Tensor input, Tensor other, *, OUT
   | Tensor input, Number other
 frexp slogdet: Tensor input, *, OUTS
 ger outer: Tensor input, Tensor vec2, *, OUT
-index_put index_put_: Tensor input, tuple of Tensors indices, Tensor values, bool accumulate = False
+index_put!: Tensor input, tuple of Tensors indices, Tensor values, bool accumulate = False
 log_softmax softmax: Tensor input, int dim, torch.dtype dtype = None, *, OUT
-masked_fill masked_fill_: Tensor input, Tensor mask, Tensor value
+masked_fill!: Tensor input, Tensor mask, Tensor value
   | Tensor input, Tensor mask, Number value
 max min: Tensor input, *, OUT
   | Tensor input, Tensor other, *, OUT
@@ -91,8 +91,8 @@ rand randn: tuple of ints size, *, GENERATOR, OPTIONS
   | tuple of ints size, *, OPTIONS
 rand_like randn_like: Tensor input, *, GENERATOR, torch.memory_format memory_format = None, PLACE
   | Tensor input, *, torch.memory_format memory_format = None, PLACE
-rrelu rrelu_: Tensor input, Number lower = 0.125, Number upper = 0.3333333333333333, bool training = False, GENERATOR = None
-squeeze squeeze_: Tensor input
+rrelu!: Tensor input, Number lower = 0.125, Number upper = 0.3333333333333333, bool training = False, GENERATOR = None
+squeeze!: Tensor input
   | Tensor input, int dim
   | Tensor input, tuple of ints dim
 std var: Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False, *, OUT
@@ -106,8 +106,7 @@ tril_indices triu_indices: int row, int col, int offset = 0, *, PLACE
 addbmm: Tensor input, Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1, OUT
 addmm: Tensor input, Tensor mat1, Tensor mat2, *, Number beta = 1, Number alpha = 1, OUT
   | Tensor input, Tensor mat1, Tensor mat2, torch.dtype out_dtype, *, Number beta = 1, Number alpha = 1, OUT
-addmv: Tensor input, Tensor mat, Tensor vec, *, Number beta = 1, Number alpha = 1, OUT
-addmv_: Tensor input, Tensor mat, Tensor vec, *, Number beta = 1, Number alpha = 1
+addmv!: Tensor input, Tensor mat, Tensor vec, *, Number beta = 1, Number alpha = 1, OUT
 addr: Tensor input, Tensor vec1, Tensor vec2, *, Number beta = 1, Number alpha = 1, OUT
 aminmax: Tensor input, *, int dim = None, bool keepdim = False, OUTS
 arange: Number end, *, OPTIONS
@@ -133,14 +132,10 @@ bucketize: Tensor input, Tensor boundaries, *, bool out_int32 = False, bool righ
 channel_shuffle: Tensor input, int groups
 cholesky_solve: Tensor input, Tensor input2, bool upper = False, *, OUT
 chunk: Tensor input, int chunks, int dim = 0
-clamp_max: Tensor input, Tensor max, *, OUT
+clamp_max!: Tensor input, Tensor max, *, OUT
   | Tensor input, Number max, *, OUT
-clamp_max_: Tensor input, Tensor max
-  | Tensor input, Number max
-clamp_min: Tensor input, Tensor min, *, OUT
+clamp_min!: Tensor input, Tensor min, *, OUT
   | Tensor input, Number min, *, OUT
-clamp_min_: Tensor input, Tensor min
-  | Tensor input, Number min
 clone: Tensor input, *, torch.memory_format memory_format = None
 combinations: Tensor input, int r = 2, bool with_replacement = False
 complex: Tensor real, Tensor imag, *, OUT
@@ -223,8 +218,7 @@ linspace: Tensor start, Tensor end, int steps, *, OPTIONS
   | Tensor start, Number end, int steps, *, OPTIONS
   | Number start, Number end, int steps, *, OPTIONS
 logcumsumexp: Tensor input, int dim, *, OUT
-logit: Tensor input, float eps = None, *, OUT
-logit_: Tensor input, float eps = None
+logit!: Tensor input, float eps = None, *, OUT
 logspace: Tensor start, Tensor end, int steps, float base = 10.0, *, OPTIONS
   | Number start, Tensor end, int steps, float base = 10.0, *, OPTIONS
   | Tensor start, Number end, int steps, float base = 10.0, *, OPTIONS
@@ -244,8 +238,7 @@ mode: Tensor input, int dim = -1, bool keepdim = False, *, OUTS
 multinomial: Tensor input, int num_samples, bool replacement = False, *, GENERATOR = None, OUT
 mv: Tensor input, Tensor vec, *, OUT
 mvlgamma: Tensor input, int p, *, OUT
-nan_to_num: Tensor input, float nan = None, float posinf = None, float neginf = None, *, OUT
-nan_to_num_: Tensor input, float nan = None, float posinf = None, float neginf = None
+nan_to_num!: Tensor input, float nan = None, float posinf = None, float neginf = None, *, OUT
 narrow: Tensor input, int dim, Tensor start, int length
   | Tensor input, int dim, int start, int length
 nonzero: Tensor input, *, bool as_tuple = False, OUT
@@ -296,10 +289,8 @@ result_type: Tensor tensor, Tensor other
 rms_norm: Tensor input, tuple of ints normalized_shape, Tensor weight = None, float eps = None
 roll: Tensor input, tuple of ints shifts, tuple of ints dims = []
 rot90: Tensor input, int k = 1, tuple of ints dims = [0,1]
-round: Tensor input, *, OUT
+round!: Tensor input, *, OUT
   | Tensor input, *, int decimals, OUT
-round_: Tensor input
-  | Tensor input, *, int decimals
 rsub: Tensor input, Tensor other, *, Number alpha = 1
   | Tensor input, Number other, Number alpha = 1
 scalar_tensor: Number s, *, PLACE
@@ -329,8 +320,7 @@ tensor: List[t] data, *, torch.dtype dtype = None, torch.device device = None, b
 tensor_split: Tensor input, tuple of ints indices, int dim = 0
   | Tensor input, Tensor tensor_indices_or_sections, int dim = 0
   | Tensor input, int sections, int dim = 0
-threshold: Tensor input, Number threshold, Number value, *, OUT
-threshold_: Tensor input, Number threshold, Number value
+threshold!: Tensor input, Number threshold, Number value, *, OUT
 topk: Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, OUTS
 trapz: Tensor y, *, float dx = 1, int dim = -1
   | Tensor y, Tensor x, *, int dim = -1
@@ -405,7 +395,8 @@ view: torch.dtype dtype
 """
 
 
-def _table(text: str) -> dict[str, tuple[str, ...]]:
+def table(text: str) -> dict[str, tuple[str, ...]]:
+    """The signatures of a text such as the above, by function."""
     found: dict[str, tuple[str, ...]] = {}
     names: list[str] = []
     for line in text.strip().splitlines():
@@ -416,11 +407,14 @@ def _table(text: str) -> dict[str, tuple[str, ...]]:
         for word, meaning in _WORDS.items():
             line = line.replace(word, meaning)
         for name in names:
-            found[name] = (*found.get(name, ()), line)
+            bare = name.removesuffix("!")
+            found[bare] = (*found.get(bare, ()), line)
+            if bare != name:
+                found[bare + "_"] = (*found.get(bare + "_", ()), line.removesuffix(", " + OUT).removesuffix(", *"))
     return found
 
 
-SIGNATURES, METHODS = _table(_TEXT), _table(_METHODS)
+SIGNATURES, METHODS = table(_TEXT), table(_METHODS)
 # Functions that may be given numbers for tensors.
 NUMBERS = frozenset(
     n + end
