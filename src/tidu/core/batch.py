@@ -270,6 +270,10 @@ def _wrap_all(op: Any, got: Any, level: int) -> Any:
 
 
 def batch_size(op: Any, args: Sequence[Any], level: int) -> int:
+    for i in op.positions:
+        v = args[i]
+        if v.__class__ is Batched and v.level == level:
+            return sizes(v.value)[0]
     return next(v.size_of_batch for v in op.tensor_args(args) if is_batched(v, level))
 
 
@@ -507,10 +511,10 @@ def _reshape(op: Any, args: Sequence[Any], level: int) -> Any:
     if -1 in shape:
         known = -numel(shape)
         shape = tuple([x.numel() // (known or 1) if d == -1 else d for d in shape])
-    return _reshaped(v, (sizes(v)[0], *shape))
+    return reshaped(v, (sizes(v)[0], *shape))
 
 
-def _reshaped(v: Any, shape: tuple[int, ...]) -> Any:
+def reshaped(v: Any, shape: tuple[int, ...]) -> Any:
     """A value in another shape: at once where nothing need be found out."""
     return REGISTRY["view"].call(v, shape) if v.__class__ is Tensor and v._a.flags.c_contiguous else v.reshape(shape)
 
@@ -609,7 +613,7 @@ def _product(op: Any, args: Sequence[Any], level: int) -> Any:
     m = sizes(y)[1]
     if y is not b:
         return REGISTRY["bmm"].call(x, y) if k == m else x.matmul(y)
-    return REGISTRY["unsafe_view"].call(op.call(_reshaped(x, (n * rows, k)), y), (n, rows, m))
+    return REGISTRY["unsafe_view"].call(op.call(reshaped(x, (n * rows, k)), y), (n, rows, m))
 
 
 @rule("bmm")

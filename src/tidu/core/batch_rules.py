@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, rule, shift, sizes, unwrap
+from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, reshaped, rule, shift, sizes, unwrap
 from .dispatch import Special
 from .tensor import Tensor
 
@@ -20,12 +20,12 @@ def _fold(v: Any, level: int, n: int) -> Any:
     """(batch, N, ...) as (batch * N, ...)."""
     v = materialize(v, level, n)
     _, samples, *rest = sizes(v)
-    return v.reshape((n * samples, *rest))
+    return reshaped(v, (n * samples, *rest))
 
 
 def _unfold(v: Any, n: int) -> Any:
     first, *rest = sizes(v)
-    return v.reshape((n, first // max(n, 1), *rest))
+    return reshaped(v, (n, first // max(n, 1), *rest))
 
 
 @rule(
@@ -42,18 +42,14 @@ def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops that treat every sample (the first dimension) alike and apart."""
     n = batch_size(op, args, level)
     full = list(args)
-    spatial = (
-        next((int(c) for c in op.name if c.isdigit()), 2) if "col" not in op.name else 2 if op.name == "im2col" else 1
-    )
     ndim = args[op.positions[0]].ndim
-    if op.name == "native_channel_shuffle":  # of any number of dimensions
-        spatial = ndim - 2
-    if (
-        ndim == spatial + 1 and op.name != "native_channel_shuffle"
-    ):  # one sample, without its dimension: that of the batch takes the place
-        return op.call(*[materialize(v, level, n) if i in op.positions else v for i, v in enumerate(args)])
-    if ndim != spatial + 2 and op.name != "native_channel_shuffle":
-        return NotImplemented
+    if op.name != "native_channel_shuffle":  # of any number of dimensions
+        digits = [int(c) for c in op.name if "0" < c < "4"] or [2]
+        spatial = 1 if op.name == "col2im" else digits[0]
+        if ndim == spatial + 1:  # one sample, without its dimension: that of the batch takes the place
+            return op.call(*[materialize(v, level, n) if i in op.positions else v for i, v in enumerate(args)])
+        if ndim != spatial + 2:
+            return NotImplemented
     for p in op.positions:
         full[p] = _fold(args[p], level, n)
     got = op.call(*full)
@@ -123,7 +119,8 @@ def _convolution(op: Any, args: Sequence[Any], level: int) -> Any:
     else:
         samples = x.shape[0]
         v = materialize(x, level, n).transpose(0, 1)
-        v = v.reshape((samples, n * v.shape[2], *v.shape[3:]))
+        _, _, channels, *rest_of = sizes(v)
+        v = reshaped(v, (samples, n * channels, *rest_of))
         y = op.call(v, _fold(w, level, n), None, *rest, n * groups)
         y = y.reshape((samples, n, y.shape[1] // n, *y.shape[2:])).transpose(0, 1)
     if later:
@@ -210,7 +207,7 @@ def _nll_loss(op: Any, args: Sequence[Any], level: int) -> Any:
     flat = t.reshape(-1)
     each = op.call(x.reshape((-1, x.shape[-1])), flat, weight, NONE, ignored)
     if weight is None and reduction == MEAN and not isinstance(flat, Special) and not (flat._a == ignored).any():
-        return each if one else each.reshape((n, -1)).mean(1)  # all count alike
+        return each if one or len(flat._a) == n else each.reshape((n, -1)).mean(1)  # all count alike
     if one:
         if reduction != MEAN:
             return each

@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes
 from ..core import forward, levels
 from ..core.batch import Batched, wrap
@@ -19,7 +21,7 @@ from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, OUTPUT, Node, edge_of
-from ..core.tensor import Tensor, set_requires_grad
+from ..core.tensor import Tensor, set_requires_grad, tensor_of
 from ..core.views import live_node
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -362,7 +364,9 @@ def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
 
 
 def _ones(x: Any) -> Any:
-    return x.new_ones(tuple(x.shape))
+    if isinstance(x, Batched):
+        return wrap(_ones(x.value), x.level)
+    return tensor_of(np.ones(x._a.shape, x._a.dtype)) if x.__class__ is Tensor else x.new_ones(tuple(x.shape))
 
 
 def _zeros(x: Any) -> Any:

@@ -360,18 +360,20 @@ def _batched(fn: str, n: int, input: Value) -> bool:
     return bool(input.ndim == n + 2)
 
 
+def _kind(v: Any) -> Any:
+    a = getattr(v, "_a", v if isinstance(v, Tensor) else None)
+    return a if a is None else (a.shape, a.dtype)
+
+
 def _conv(
     fn: str, n: int, input: Value, weight: Value, bias: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
     key: Any = None
     known = None
     try:  # arguments that were found good before are good again
-        key = (
-            input._a.shape, input._a.dtype, weight._a.shape, weight._a.dtype,
-            bias if bias is None else (bias._a.shape, bias._a.dtype), stride, padding, dilation, groups,
-        )  # fmt: skip
+        key = _kind(input), _kind(weight), _kind(bias), stride, padding, dilation, groups
         known = _KNOWN.get(key)
-    except (AttributeError, TypeError):
+    except TypeError:
         key = None
     if known is not None:
         return _op.call(input, weight, bias, *known)

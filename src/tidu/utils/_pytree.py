@@ -201,7 +201,14 @@ def _walk(x: Any, leaves: list[Any], is_leaf: Any) -> TreeSpec:  # no closure: o
         leaves.append(x)
         return LEAF
     kind, children, context = got
-    return TreeSpec(kind, context, [_walk(c, leaves, is_leaf) for c in children])
+    specs = []
+    for c in children:
+        if is_leaf is None and type(c) not in SUPPORTED_NODES and not isinstance(c, tuple):  # most are leaves
+            leaves.append(c)
+            specs.append(LEAF)
+        else:
+            specs.append(_walk(c, leaves, is_leaf))
+    return TreeSpec(kind, context, specs)
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
@@ -220,7 +227,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _build(spec: TreeSpec, it: Iterator[Any]) -> Any:
     if spec.type is None:
         return next(it)
-    children = [_build(c, it) for c in spec.children_specs]
+    children = [next(it) if c.type is None else _build(c, it) for c in spec.children_specs]
     if issubclass(spec.type, tuple) and spec.type is not tuple:
         return spec.type(*children)
     return SUPPORTED_NODES[spec.type][1](children, spec.context)
