@@ -474,3 +474,19 @@ def leaves_that_are_views(torch: Any) -> None:
         print(a, a.grad)
         attempt(y.mul_, torch.ones(4, requires_grad=True))
         attempt(lambda a=a: (a.is_leaf, a.grad_fn))
+
+
+def retained_by_a_view_whose_base_is_written(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    for asked in (True, False):
+        y = x * 2
+        v = y[0]
+        v.retain_grad()
+        v.register_hook(lambda g: print("first", g))
+        w = v * 2
+        y.mul_(3)
+        if asked:
+            print(v.grad_fn)
+        v.register_hook(lambda g: print("second", g))
+        (w + v).backward()
+        print(v.grad, x.grad)
