@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from .devices import CPU, check_cpu, device
+from .naming import FACE, submodules
 
 _deterministic = {"on": False, "warn_only": False}
 _matmul_precision = "highest"
 _warn_always = False
+_overwrite = _swap = False
 
 
 def get_default_device() -> device:
@@ -117,6 +119,41 @@ def compiled_with_cxx11_abi() -> bool:
     """Source: torch.compiled_with_cxx11_abi."""
     return True
 
+
+# torch.__future__: how modules convert their parameters. Conversion keeps each parameter's identity whatever is set.
+
+
+def set_overwrite_module_params_on_conversion(value: bool) -> None:
+    """Accepted setting. Source: torch.__future__.set_overwrite_module_params_on_conversion."""
+    global _overwrite
+    _overwrite = value
+
+
+def get_overwrite_module_params_on_conversion() -> bool:
+    """What was set, False by default. Source: torch.__future__.get_overwrite_module_params_on_conversion."""
+    return _overwrite
+
+
+def set_swap_module_params_on_conversion(value: bool) -> None:
+    """Accepted setting. Source: torch.__future__.set_swap_module_params_on_conversion."""
+    global _swap
+    _swap = value
+
+
+def get_swap_module_params_on_conversion() -> bool:
+    """What was set, False by default. Source: torch.__future__.get_swap_module_params_on_conversion."""
+    return _swap
+
+
+submodules(
+    FACE, globals(),
+    {
+        "__future__": (
+            "set_overwrite_module_params_on_conversion get_overwrite_module_params_on_conversion "
+            "set_swap_module_params_on_conversion get_swap_module_params_on_conversion"
+        )
+    },
+)  # fmt: skip
 
 NAMES = (
     "are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_default_device "
