@@ -487,6 +487,6 @@ def retained_by_a_view_whose_base_is_written(torch: Any) -> None:
         y.mul_(3)
         if asked:
             print(v.grad_fn)
-        v.register_hook(lambda g: print("second", g))
+            v.register_hook(lambda g: print("second", g))
         (w + v).backward()
         print(v.grad, x.grad)
