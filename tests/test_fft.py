@@ -53,6 +53,10 @@ def natively(x: np.ndarray, dims: tuple[int, ...], norm: str | None, forward: bo
         return (F.fftn if forward else F.ifftn)(torch.from_numpy(x), dim=dims, norm=norm).numpy()
 
 
+def natively_real(x: np.ndarray, k: int, forward: bool, scale: float = 1.0) -> Any:
+    return native_fourier.fourier(x, k, forward, scale, real=True)
+
+
 def error(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.linalg.norm(x - y) / np.linalg.norm(y))
 
@@ -84,6 +88,7 @@ def loops() -> None:
         ((5, 128, 128), (1, 2), None),
         ((256, 512), (0, 1), "forward"),
         ((2, 8, 64, 16), (1, 2, 3), None),
+        ((2, 16, 33), (1,), "ortho"),
     ],
 )
 def test_compiled_transforms(shape: Any, dims: Any, norm: Any, forward: bool) -> None:
@@ -96,6 +101,56 @@ def test_compiled_transforms(shape: Any, dims: Any, norm: Any, forward: bool) ->
     assert error(result, wide) < 2e-7
     assert np.array_equal(x, before)
     assert np.array_equal(natively(x, dims, norm, forward), result)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize(
+    ("shape", "k"),
+    [
+        ((1, 16), 1),
+        ((5, 32), 1),
+        ((33, 64), 1),
+        ((3, 7, 256), 1),
+        ((2, 1024), 1),
+        ((3, 8192), 1),
+        ((3, 8, 32), 2),
+        ((2, 64, 128), 2),
+        ((1, 512, 1024), 2),
+        ((2, 8, 16, 64), 3),
+    ],
+)
+def test_compiled_transforms_of_real_numbers(shape: Any, k: int) -> None:
+    x, axes = random(*shape, dtype=torch.float32).numpy(), tuple(range(-k, 0))
+    before = x.copy()
+    wide = np.fft.rfftn(x.astype(np.float64), axes=axes, norm="forward")
+    spectrum = natively_real(x, k, True, 1 / math.prod(shape[-k:]))
+    assert spectrum.dtype == np.complex64
+    assert error(spectrum, wide) < 2e-7
+    y = random(*wide.shape, dtype=torch.complex64).numpy()  # parts that no real numbers have are there, and ignored
+    held = y.copy()
+    back = natively_real(y, k, False, 2.0)
+    assert back.dtype == np.float32
+    assert error(back, 2 * np.fft.irfftn(y.astype(np.complex128), axes=axes, norm="forward")) < 3e-7
+    assert np.array_equal(x, before)
+    assert np.array_equal(y, held)
+
+
+@pytest.mark.parametrize("shape", [(64, 2048), (300, 300), (16, 64, 128), (16, 64, 127)])
+def test_large_transforms_of_real_numbers_and_their_derivative(shape: Any) -> None:
+    k = len(shape) - 1
+    dims = tuple(range(1, k + 1))
+    x = random(*shape, dtype=torch.float32, grad=True)
+    y = F.rfftn(x, dim=dims)
+    x64 = x.detach().double().requires_grad_()
+    y64 = F.rfftn(x64, dim=dims)
+    g = random(*y.shape, dtype=torch.complex64)
+    (z, z64) = (F.irfftn(v * v, s=shape[1:], dim=dims) for v in (y, y64))
+    y.backward(g, retain_graph=True)
+    y64.backward(g.to(COMPLEX), retain_graph=True)
+    z.sum().backward()
+    z64.sum().backward()
+    for a, b in ((y, y64), (z, z64), (x.grad, x64.grad)):
+        assert error(a.detach().numpy(), b.detach().numpy()) < 1e-6
 
 
 @pytest.mark.usefixtures("loops")
@@ -123,7 +178,11 @@ def test_what_the_loops_do_not_serve() -> None:
         x[:0],
     ):
         assert native_fourier.fourier(other, 1, True, 1.0) is None
-    assert native_fourier.fourier(x[:, :8].copy(), 2, True, 1.0) is None
+    real = random(32, 66, dtype=torch.float32).numpy()
+    for other in (real, real.astype(np.float64), real[:, :63].copy(), real[:, :64], x):
+        assert natively_real(other, 1, True) is None
+    assert natively_real(x, 1, False) is None
+    assert natively_real(x[:, :33], 1, False) is None
     assert native_fourier.fourier(x.T, 2, True, 1.0) is None
 
 

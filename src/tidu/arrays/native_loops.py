@@ -156,16 +156,20 @@ class Loops:
     def __init__(self, ir: Any, module: Any, builder: Any, arguments: Sequence[Any]) -> None:
         self.ir, self.module, self.builder, self.arguments = ir, module, builder, arguments
         self.single, self.int = ir.FloatType(), ir.IntType(64)
-        self.vector = ir.VectorType(self.single, WIDTH)
-        self.ints = ir.VectorType(ir.IntType(32), WIDTH)
+        self.set_width(WIDTH)
+
+    def set_width(self, width: int) -> None:
+        self.width = width
+        self.vector = self.ir.VectorType(self.single, width)
+        self.ints = self.ir.VectorType(self.ir.IntType(32), width)
 
     def constant(self, type_: Any, x: float) -> Any:
         x = float(np.float32(x))
-        return self.ir.Constant(type_, [x] * WIDTH if type_ == self.vector else x)
+        return self.ir.Constant(type_, [x] * self.width if type_ == self.vector else x)
 
     def integers(self, x: int) -> Any:
         """A vector of int32, the same in all lanes."""
-        return self.ir.Constant(self.ints, [x] * WIDTH)
+        return self.ir.Constant(self.ints, [x] * self.width)
 
     def whole(self, x: int) -> Any:
         return self.ir.Constant(self.int, x)
@@ -179,7 +183,7 @@ class Loops:
     def _spread(self, scalar: Any, vector: Any) -> Any:
         nothing = self.ir.Constant(vector, self.ir.Undefined)
         one = self.builder.insert_element(nothing, scalar, self.ir.Constant(self.ir.IntType(32), 0))
-        zeros = self.ir.Constant(self.ints, [0] * WIDTH)
+        zeros = self.ir.Constant(self.ints, [0] * self.width)
         return self.builder.shuffle_vector(one, nothing, zeros)
 
     def scalar(self, x: Any) -> Value:
@@ -188,7 +192,7 @@ class Loops:
     def intrinsic(self, name: str, arguments: Sequence[Any]) -> Any:
         """One of LLVM's functions, of floats like its first argument."""
         type_ = arguments[0].type
-        name += f".v{WIDTH}f32" if type_ == self.vector else ".f32"
+        name += f".v{self.width}f32" if type_ == self.vector else ".f32"
         function = self.module.globals.get(name)
         if function is None:
             function = self.ir.Function(self.module, self.ir.FunctionType(type_, [type_] * len(arguments)), name)
@@ -225,20 +229,20 @@ class Loops:
     def vectors(self, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
         """carried = body(lanes, *carried) for whole vectors and then, if there is one, for the short rest."""
         b = self.builder
-        width = self.ir.Constant(self.int, WIDTH)
+        width = self.ir.Constant(self.int, self.width)
         whole = b.mul(b.sdiv(n, width), width)
-        done = self.loop(whole, WIDTH, carried, lambda i, *c: body(Lanes(self, i, None), *c))
+        done = self.loop(whole, self.width, carried, lambda i, *c: body(Lanes(self, i, None), *c))
         return self.rest(whole, n, done, body)
 
     def rest(self, whole: Any, n: Any, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
         """carried = body(lanes, *carried) for the short vector from `whole` to n, if there is one."""
-        return self.steps(whole, n, WIDTH, carried, lambda i, *c: body(self.some(i, n), *c))
+        return self.steps(whole, n, self.width, carried, lambda i, *c: body(self.some(i, n), *c))
 
     def some(self, i: Any, n: Any) -> Lanes:
         """A vector at element i of which only what lies before element n is there."""
         b = self.builder
         left = b.trunc(b.sub(n, i), self.ir.IntType(32))
-        lanes = self.ir.Constant(self.ints, list(range(WIDTH)))
+        lanes = self.ir.Constant(self.ints, list(range(self.width)))
         return Lanes(self, i, b.icmp_signed("<", lanes, self._spread(left, self.ints)))
 
     def rows(self, count: Any, body: Callable[[Any], None]) -> None:
@@ -250,7 +254,7 @@ class Loops:
 
     def total(self, x: Value, combine: Callable[[Value, Value], Value]) -> Value:
         """All lanes combined, by halves."""
-        raw, n = x.raw, WIDTH
+        raw, n = x.raw, self.width
         index = self.ir.IntType(32)
         while n > 1:
             n //= 2
@@ -266,7 +270,7 @@ class Loops:
     def moved(self, x: Value, by: int) -> Value:
         """The lanes moved up by some places (down if negative), zeros where none comes from."""
         zeros = self.spread(0.0)
-        places = [i - by if 0 <= i - by < WIDTH else WIDTH for i in range(WIDTH)]
+        places = [i - by if 0 <= i - by < self.width else self.width for i in range(self.width)]
         return Value(self, self.builder.shuffle_vector(x.raw, zeros.raw, self.ir.Constant(self.ints, places)))
 
     def lane(self, x: Value, i: int) -> Value:
@@ -289,10 +293,10 @@ class Lanes:
 
     def _masked(self, what: str, types: Sequence[Any], result: Any) -> Any:
         ir, vector = self.loops.ir, self.loops.vector
-        name = f"llvm.masked.{what}.v{WIDTH}f32.p0"
+        name = f"llvm.masked.{what}.v{self.loops.width}f32.p0"
         function = self.loops.module.globals.get(name)
         if function is None:
-            types = [*types, ir.VectorType(ir.IntType(1), WIDTH)] + ([vector] if what == "load" else [])
+            types = [*types, ir.VectorType(ir.IntType(1), self.loops.width)] + ([vector] if what == "load" else [])
             function = ir.Function(self.loops.module, ir.FunctionType(result, types), name)
         return function
 

@@ -42,7 +42,7 @@ def _over(name: str, x: Any, dim: Ints, norm: int, *size: Any) -> Any:
     order = (*[d for d in range(x.ndim) if d not in dim], *inner)
     moved, axes = x.transpose(order), range(-k, 0)
     forward = name in ("fftn", "rfftn")
-    r = _by_loops(moved, k, norm, forward) if x.size >= _MANY and name in ("fftn", "ifftn") else None
+    r = _by_loops(name, moved, k, norm, *size) if x.size >= _MANY else None
     if r is None:
         word = (_FORWARD if forward else _INVERSE)[norm]
         if x.size < _FEW:
@@ -55,12 +55,14 @@ def _over(name: str, x: Any, dim: Ints, norm: int, *size: Any) -> Any:
     return np.ascontiguousarray(r).transpose(np.argsort(order))
 
 
-def _by_loops(x: Any, k: int, norm: int, forward: bool) -> Any:
+def _by_loops(name: str, x: Any, k: int, norm: int, size: Any = None) -> Any:
     """A transform over the last k dimensions; None where the compiled loops do not serve."""
     from ..arrays.native_fourier import fourier
 
-    n = math.prod(x.shape[-k:])
-    return fourier(x, k, forward, (1.0, n**-0.5, 1 / n)[norm])
+    if size and size[-1] != 2 * (x.shape[-1] - 1):
+        return None
+    n = math.prod((size or x.shape)[-k:])
+    return fourier(x, k, name in ("fftn", "rfftn"), (1.0, n**-0.5, 1 / n)[norm], "r" in name)
 
 
 def _c2c(input: Any, dim: Ints, norm: int, forward: bool) -> Any:
