@@ -211,7 +211,7 @@ def test_what_in_a_file_would_be_refused(tmp_path):
 
     globals()["Odd"] = Odd
     Odd.__qualname__ = "Odd"
-    torch.save({"a": torch.ones(2)}, tmp_path / "good.pt")
+    torch.save({"a": torch.ones(2), "b": b"x", "c": bytearray(b"y"), "d": {1}, "e": 3j}, tmp_path / "good.pt")
     torch.save({"a": torch.ones(2), "b": Odd()}, tmp_path / "odd.pt")
     unsafe = torch.serialization.get_unsafe_globals_in_checkpoint
     assert unsafe(tmp_path / "good.pt") == []

@@ -15,10 +15,6 @@ from .devices import device
 from .ops.storage import UntypedStorage
 
 MAP_LOCATION = Callable[[Any, str], Any] | str | dict[str, str] | None
-_BUILTIN = frozenset(
-    "collections.Counter collections.OrderedDict builtins.bytearray builtins.complex builtins.frozenset "
-    "builtins.set".split()
-)
 
 
 class SourceChangeWarning(Warning):
@@ -89,7 +85,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         ValueError: no file in PyTorch's format.
     """
     from ._loading import _own_name
-    from ._rebuilding import PLACES
+    from ._rebuilding import _PYTHON, PLACES
 
     opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else f
     try:
@@ -110,7 +106,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             found.add(".".join(words[-2:]))
         elif isinstance(arg, str):
             words.append(arg)
-    known = {".".join(k) for k in PLACES} | _BUILTIN
+    known = {".".join(k) for k in (*PLACES, *_PYTHON)}
     known |= {g[1] if isinstance(g, tuple) else _own_name(g) for g in settings.safe}
     return sorted(found - known)
 
