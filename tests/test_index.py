@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import tidu
+from tidu import ops
 from tidu.ops import EAGER, index, names
 from tidu.ops import __main__ as writer
 
@@ -39,5 +40,5 @@ def test_every_name_of_the_index_is_there():
     for face, methods, in_place in index.LAZY.values():
         for name in face.split():
             assert getattr(tidu, name) is not None
-        for name in [*methods.split(), *(n + "_" for n in in_place.split())]:
+        for name in [*ops.methods(face.split(), methods), *(n + "_" for n in in_place.split())]:
             assert hasattr(tidu.Tensor, name)

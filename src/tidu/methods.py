@@ -116,7 +116,7 @@ def _install(family: ModuleType) -> None:
         FACE[name] = guarded(fn, name)
         if FACE[name] is fn and getattr(fn, "op", None) is not None:
             fn.__module__ = family.__name__  # where pickle finds it
-    for name in getattr(family, "METHODS", "").split():
+    for name in ops.methods(family.__all__, getattr(family, "METHODS", "")):
         method = getattr(family, "method_" + name, None) or getattr(family, name)
         _say_source(method, name, "Tensor.")
         setattr(Tensor, name, guarded(method, name, method=True))
@@ -181,9 +181,10 @@ class _Later:
 
 
 def _postpone(family: str, face: str, methods: str, in_place: str) -> None:
-    for name in face.split():
+    names = face.split()
+    for name in names:
         LATER[name] = family
-    for name in methods.split():
+    for name in ops.methods(names, methods):
         setattr(Tensor, name, _Later(family, name))
     for name in in_place.split():
         setattr(Tensor, name + "_", _Later(family, name + "_"))

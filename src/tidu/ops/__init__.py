@@ -2,7 +2,8 @@
 
     __all__      names in the top-level namespace (tidu.exp)
     METHODS      names that are methods of Tensor (x.exp()); the function is `method_<name>` where the family
-                 defines one, because the method's arguments differ from the function's, else `<name>`
+                 defines one, because the method's arguments differ from the function's, else `<name>`;
+                 a first `*` stands for the names of `__all__` but for those that follow as `-name`
     PROPERTIES   names that are properties of Tensor (x.T); the getter is `property_<name>`, the setter `set_property_<name>`
     INPLACE      ops with an in-place variant (x.exp_(), tidu.exp_)
     OPERATORS    Python's operators: {"__add__": add, ...}
@@ -13,6 +14,7 @@ is first used; `index.py`, written by `python -m tidu.ops`, says which names the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -29,6 +31,14 @@ NOT_FAMILIES = ("index",)
 def family(name: str) -> ModuleType:
     """The module of one family."""
     return import_module(f"{__name__}.{name}")
+
+
+def methods(face: Sequence[str], given: str) -> list[str]:
+    """The names that METHODS gives."""
+    words = given.split()
+    if words[:1] == ["*"]:
+        words = [*(n for n in face if "-" + n not in words), *words[1:]]
+    return [w for w in words if w[0] != "-"]
 
 
 def names() -> list[str]:

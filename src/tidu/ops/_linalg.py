@@ -114,12 +114,10 @@ def check_norm_dtype(x: Any, dtype: Any, name: str) -> None:
 # ------------------------------------------------------------------ LAPACK's verdicts
 
 _VERDICTS = {
-    "inv": "The diagonal element {} is zero, the inversion could not be completed because the input "
-    "matrix is singular.",
+    "inv": "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.",
     "solve": "The solver failed because the input matrix is singular.",
-    "cholesky": "The factorization could not be completed because the input is not positive-definite "
-    "(the leading minor "
-    "of order {} is not positive-definite).",
+    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading "
+    "minor of order {} is not positive-definite).",
     "svd": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
     "singular values (error code: {}).",
     "eig": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "

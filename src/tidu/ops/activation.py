@@ -115,13 +115,10 @@ _leaky = hot(
 def _leaky_written(g: Value, out: Value, negative_slope: float) -> Value:
     if negative_slope < 0:
         raise RuntimeError(
-            "In-place leakyReLu backward calculation is triggered with a negative slope which is not "
-            "supported. This is "
-            "caused by calling in-place forward function with a negative slope, please call out-of-place "
-            "version instead. "
-            "File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
-            "leakRelu backward "
-            "calculation with negative slope"
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This "
+            "is caused by calling in-place forward function with a negative slope, please call out-of-place version "
+            "instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+            "leakRelu backward calculation with negative slope"
         )
     return where(out > 0, g, g * negative_slope)
 

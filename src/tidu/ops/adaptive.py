@@ -29,7 +29,6 @@ from .powers import pow
 from .reduction import mean
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_max_pool1d"]
-METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]
@@ -106,9 +105,8 @@ def _check(fn: str, n: int, input: Value, colon: str) -> None:
     for i in range(1 if input.ndim == n + 2 else 0, input.ndim):
         if shape[i] == 0 and i >= input.ndim - n:
             raise RuntimeError(
-                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                f"{shape} with "
-                f"dimension {i} being empty"
+                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {shape} "
+                f"with dimension {i} being empty"
             )
     if input.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {shape}")
@@ -332,9 +330,8 @@ def _fractional_pool(
     for i in range(max(input.ndim - n - 1, 0), input.ndim):
         if input.shape[i] == 0:
             raise RuntimeError(
-                f"{shown}(): Expected input to have non-zero size for non-batch dimensions, but "
-                f"got{list(input.shape)} with "
-                f"dimension {i} being empty."
+                f"{shown}(): Expected input to have non-zero size for non-batch dimensions, but got{list(input.shape)} "
+                f"with dimension {i} being empty."
             )
     if input.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{shown}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(input.shape)}")
@@ -446,15 +443,13 @@ def _unpool_face(n: int) -> Callable[..., Any]:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.legacy}")
         if input.shape != indices.shape:
             raise RuntimeError(
-                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but "
-                "got indices "
-                f"tensor with shape: {list(indices.shape)}"
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got "
+                f"indices tensor with shape: {list(indices.shape)}"
             )
         if input.ndim not in (d + 1, d + 2):
             raise RuntimeError(
                 f"Input to max_unpooling{d}d should be a {d + 1}d or {d + 2}d Tensor, but got a tensor with "
-                f"{input.ndim} "
-                "dimensions."
+                f"{input.ndim} dimensions."
             )
         refusal("bic", f"max_unpool{d}d")("", input.dtype)
         r = _UNPOOL[d](input, indices, size)

@@ -21,10 +21,7 @@ __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
     "fmod", "neg", "negative", "positive", "gcd", "lcm",
 ]  # fmt: skip
-METHODS = (
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod neg negative positive gcd lcm "
-    "add_ sub_ subtract_ div_ divide_ true_divide_ floor_divide_ remainder_ fmod_"
-)
+METHODS = "* add_ sub_ subtract_ div_ divide_ true_divide_ floor_divide_ remainder_ fmod_ -rsub"
 INPLACE = "mul multiply neg negative gcd lcm"
 
 ndarray = np.ndarray

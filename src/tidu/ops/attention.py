@@ -25,7 +25,6 @@ from .selection import where
 from .softmax import f_softmax
 
 __all__: list[str] = []
-METHODS = ""
 
 Value = Any
 ndarray = np.ndarray
@@ -281,9 +280,8 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
     if q.ndim == 3:
         _must(
             k.ndim == 3 and v.ndim == 3,
-            f"For batched (3-D) `query`, expected `key` and `value` to be 3-D but found {k.dim()}-D and "
-            f"{v.dim()}-D tensors "
-            "respectively",
+            f"For batched (3-D) `query`, expected `key` and `value` to be 3-D but found {k.dim()}-D and {v.dim()}-D "
+            "tensors respectively",
         )
         if padding is not None:
             _must(
@@ -301,9 +299,8 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
     _must(q.ndim == 2, f"query should be unbatched 2D or batched 3D tensor but received {q.dim()}-D query tensor")
     _must(
         k.ndim == 2 and v.ndim == 2,
-        f"For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {k.dim()}-D and "
-        f"{v.dim()}-D tensors "
-        "respectively",
+        f"For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {k.dim()}-D and {v.dim()}-D "
+        "tensors respectively",
     )
     if padding is not None:
         _must(

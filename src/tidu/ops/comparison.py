@@ -36,16 +36,10 @@ __all__ = [
     "logical_or", "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal", "polar", "real",
     "resolve_conj", "resolve_neg", "signbit", "view_as_complex", "view_as_real",
 ]  # fmt: skip
-METHODS = (
-    "eq ne lt le gt ge not_equal less less_equal greater greater_equal isclose allclose equal isnan isinf "
-    "isfinite isposinf isneginf isreal signbit maximum minimum fmax fmin logical_and logical_or logical_xor "
-    "logical_not bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift conj "
-    "conj_physical resolve_conj resolve_neg is_conj is_neg angle"
-)
+METHODS = "* -complex -imag -polar -real -view_as_complex -view_as_real"
 INPLACE = (
-    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
-    "logical_not bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift "
-    "conj_physical"
+    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift conj_physical"
 )
 
 # ------------------------------------------------------------------ comparisons

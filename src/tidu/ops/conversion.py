@@ -19,8 +19,8 @@ from .storage import empty_as
 
 __all__ = ["clone", "detach", "detach_"]
 METHODS = (
-    "bfloat16 bool byte cdouble cfloat char clone contiguous cpu cuda detach detach_ double float half int is_pinned "
-    "long pin_memory short to type type_as xpu"
+    "* bfloat16 bool byte cdouble cfloat char contiguous cpu cuda double float half int is_pinned long pin_memory "
+    "short to type type_as xpu"
 )
 PROPERTIES = "data"
 

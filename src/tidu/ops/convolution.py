@@ -28,7 +28,6 @@ from .reduction import sum
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
 ]  # fmt: skip
-METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]
@@ -217,15 +216,13 @@ def _check(
     _check_ranks(input, weight)
     if w[0] < groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
-            f"of size {w} "
-            "instead"
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{w} instead"
         )
     if w[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
-            "weight of size "
-            f"[{w}] instead"
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{w}] instead"
         )
     word = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
     channels = w[0] if transposed else w[1] * groups
@@ -238,9 +235,8 @@ def _check(
     if bias is not None and (bias.ndim != 1 or bias.shape[0] != outs):
         word = f"transposed={int(transposed)}, " if transposed else ""
         raise RuntimeError(
-            f"Given {word}weight of size {w}, expected bias to be 1-dimensional with {outs} elements, but got "
-            "bias of size "
-            f"{list(bias.shape)} instead"
+            f"Given {word}weight of size {w}, expected bias to be 1-dimensional with {outs} elements, but got bias of "
+            f"size {list(bias.shape)} instead"
         )
     if transposed:
         _check_output_padding(output_padding, stride, dilation)

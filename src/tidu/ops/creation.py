@@ -335,11 +335,10 @@ def _new(cls: Any, *args: Any, device: Any = None, **kw: Any) -> Any:
     if kw and cls is Tensor:
         words = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in kw.items())])
         raise TypeError(
-            f"new() received an invalid combination of arguments - got ({words}), but expected one of:\n"
-            " * (*, torch.device device = None)\n"
-            f"      didn't match because some of the keywords were incorrect: {', '.join(kw)}\n"
-            " * (torch.Storage storage)\n * (Tensor other)\n * (tuple of ints size, *, torch.device device = None)\n"
-            " * (object data, *, torch.device device = None)\n"
+            f"new() received an invalid combination of arguments - got ({words}), but expected one of:\n * (*, "
+            "torch.device device = None)\n      didn't match because some of the keywords were incorrect: "
+            f"{', '.join(kw)}\n * (torch.Storage storage)\n * (Tensor other)\n * (tuple of ints size, *, torch.device "
+            "device = None)\n * (object data, *, torch.device device = None)\n"
         )
     t = build(None, args, device)
     return t if cls is Tensor else rebrand(t, cls)

@@ -18,7 +18,6 @@ from .reduction import sum
 from .selection import clamp_min, where
 
 __all__ = ["ctc_loss"]
-METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]
@@ -190,9 +189,8 @@ def _check(log_probs: Value, targets: Value, inputs: Ints, labels: Ints, blank: 
     if targets.ndim == 1:
         if targets.shape[0] != np.sum(labels):
             raise RuntimeError(
-                f"Expected tensor to have size {int(np.sum(labels))} at dimension 0, but got size "
-                f"{targets.shape[0]} for "
-                f"argument #2 'targets' {_WHERE}"
+                f"Expected tensor to have size {int(np.sum(labels))} at dimension 0, but got size {targets.shape[0]} "
+                f"for argument #2 'targets' {_WHERE}"
             )
     elif targets.shape[1] < max(labels, default=0):
         raise RuntimeError(

@@ -20,7 +20,6 @@ from .statistics import _norm_partial as norm_partial
 from .statistics import vector_norm, vector_norm_op
 
 __all__ = ["cdist", "cosine_similarity", "pairwise_distance", "pdist"]
-METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]

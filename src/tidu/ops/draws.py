@@ -183,13 +183,12 @@ def normal(
     if not by_mean and not by_std:
         raise TypeError(
             f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
-            f"{type(std).__name__}), but expected one of:\n"
-            " * (Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
-            " * (Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None)\n"
-            " * (float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
-            " * (float mean, float std, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, "
-            "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
-            "bool pin_memory = False, bool requires_grad = False)\n"
+            f"{type(std).__name__}), but expected one of:\n * (Tensor mean, Tensor std, *, torch.Generator generator = "
+            "None, Tensor out = None)\n * (Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out "
+            "= None)\n * (float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n * (float "
+            "mean, float std, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, torch.dtype "
+            "dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
+            "requires_grad = False)\n"
         )
     if not by_mean:
         mean = float_arg(mean, "normal", "mean", 1)

@@ -287,9 +287,8 @@ def _check(weight: Any, indices: Any, offsets: Any, padding_idx: int) -> int:
     if offsets.size:
         if offsets[0] != 0:
             raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-                "position 0. However, "
-                f"got {offsets[0]}\n[ torch.{'Long' if offsets.dtype.itemsize == 8 else 'Int'}Tensor{{}} ]"
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                f"However, got {offsets[0]}\n[ torch.{'Long' if offsets.dtype.itemsize == 8 else 'Int'}Tensor{{}} ]"
             )
         if offsets[-1] > len(indices):
             raise RuntimeError(
@@ -453,9 +452,8 @@ def f_embedding_bag(
         weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
-            "have the same "
-            f"shape as the input ({input.shape})"
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
+            f"same shape as the input ({input.shape})"
         )
     if weight.ndim != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")

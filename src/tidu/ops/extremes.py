@@ -23,7 +23,7 @@ from .reduction import sum as sum_op
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "min",
 ]  # fmt: skip
-METHODS = " ".join(__all__)
+METHODS = "*"
 
 max_result, min_result = return_type("max", "values", "indices"), return_type("min", "values", "indices")
 aminmax_result = return_type("aminmax", "min", "max")

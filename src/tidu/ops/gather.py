@@ -30,7 +30,7 @@ from .shape import reshape
 from .windows import expand
 
 __all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
-METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"
+METHODS = "* scatter_ scatter_add_"
 
 Ints = tuple[int, ...]
 ndarray = np.ndarray

@@ -25,7 +25,7 @@ from .storage import copy_as
 from .windows import expand
 
 __all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]
-METHODS = "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select"
+METHODS = "* index_add_ index_copy_ index_fill_ index_reduce_"
 
 Ints = tuple[int, ...]
 ndarray = np.ndarray

@@ -51,7 +51,7 @@ from .windows import select, slice_, unsqueeze
 __all__ = [
     "fill", "fill_", "index_put", "index_put_", "zero_",
 ]  # fmt: skip
-METHODS = "index_put index_put_ fill_ zero_ copy_"
+METHODS = "* copy_ -fill"
 
 
 def _full(input: Any, value: Any) -> Any:

@@ -24,7 +24,6 @@ from .selection import clamp, clamp_min
 from .windows import broadcast_tensors
 
 __all__ = ["binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss"]
-METHODS = ""
 
 Value = Any
 Flag = bool | None
@@ -217,8 +216,7 @@ def binary_cross_entropy(
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
-            "deprecated. "
-            "Please ensure they have the same size."
+            "deprecated. Please ensure they have the same size."
         )
     if input.dtype != target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}")

@@ -287,9 +287,8 @@ def _unpack_forward(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpa
     if unpack_pivots:
         if LU_pivots.size and (LU_pivots.min() < 1 or LU_pivots.max() > m):
             raise RuntimeError(
-                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
-                "properly pass the result "
-                "of lu_factor?"
+                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the "
+                "result of lu_factor?"
             )
         p = matrix_of(permutation(LU_pivots, m), LU_data.dtype)
     if unpack_data:

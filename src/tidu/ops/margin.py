@@ -32,7 +32,6 @@ from .reduction import sum
 from .selection import clamp_min, where
 
 __all__ = ["cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "triplet_margin_loss"]
-METHODS = ""
 
 Value = Any
 Flag = bool | None

@@ -27,7 +27,7 @@ __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "dot", "ger", "matmul", "mm",
     "mv", "outer", "vdot",
 ]  # fmt: skip
-METHODS = "addbmm addbmm_ addmm addmv addr baddbmm bmm dot ger matmul mm mv outer vdot"
+METHODS = "* addbmm_ -chain_matmul"
 INPLACE = "addmm addmv addr baddbmm"
 
 ndarray = np.ndarray

@@ -41,7 +41,7 @@ from .windows import diagonal
 __all__ = [
     "cross", "geqrf", "matrix_exp", "matrix_power", "orgqr", "ormqr", "trace",
 ]  # fmt: skip
-METHODS = "cross matrix_exp matrix_power trace geqrf orgqr ormqr"
+METHODS = "*"
 
 # ------------------------------------------------------------------ powers and the exponential
 
@@ -298,9 +298,8 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     rows, cols = _count(A.shape[:ind]), _count(A.shape[ind:])
     if rows != cols:
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
-            f"prod(self.shape[:ind]), but got {cols} "
-            f"!= {rows}"
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{cols} != {rows}"
         )
     r = _inv.call(A.reshape((rows, cols)), True, "inv")[0]
     r = r.reshape((*tuple(A.shape[ind:]), *tuple(A.shape[:ind])))
@@ -317,9 +316,8 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
     unknowns, equations = _count(shape), _count(x.shape[: B.ndim])
     if unknowns != equations:
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            "prod(self.shape[:other.ndim]), but "
-            f"got {unknowns} != {equations}"
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {unknowns} != {equations}"
         )
     m = x.reshape((equations, unknowns))
     r = _solve.call(m, B.reshape((-1,)) if B.ndim != 1 else B, True, True, "torch.linalg.solve")[0].reshape(shape)
@@ -520,9 +518,8 @@ def _ormqr_forward(input: Any, tau: Any, other: Any, left: bool = True, transpos
             )
         if v.dtype != input.dtype:
             raise RuntimeError(
-                f"{name}: Expected input and {n} to have the same dtype, but input has "
-                f"dtype{legacy(input)} and {n} has "
-                f"dtype {legacy(v)}"
+                f"{name}: Expected input and {n} to have the same dtype, but input has dtype{legacy(input)} and {n} "
+                f"has dtype {legacy(v)}"
             )
     check_kernel(input, "ormqr_cpu")
     if left:

@@ -18,7 +18,7 @@ from ._arguments import describe, strayed
 from ._dtypes import c_word, refuse, widened
 
 __all__ = ["lerp", "addcmul", "addcdiv"]
-METHODS = "lerp addcmul addcdiv lerp_ addcmul_ addcdiv_"
+METHODS = "* lerp_ addcmul_ addcdiv_"
 
 
 @widened

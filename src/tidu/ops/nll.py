@@ -20,7 +20,6 @@ from .reduction import sum
 from .softmax import log_softmax
 
 __all__: list[str] = []
-METHODS = ""
 
 Value = Any
 Flag = bool | None
@@ -411,9 +410,8 @@ def linear_cross_entropy(
         raise RuntimeError(f"expected linear_bias shape {outs}, got {tuple(linear_bias.shape)}")
     if input.ndim == 1 and len(outs) > 1:
         raise RuntimeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched "
-            "input, (N, "
-            f"{width}), got unbatched input with shape {tuple(input.shape)}"
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"(N, {width}), got unbatched input with shape {tuple(input.shape)}"
         )
     if target.dtype.category == dtypes.FLOATING:
         if ignore_index is not None:

@@ -70,8 +70,7 @@ def constant_pad_nd(input: Value, pad: Sequence[int], value: Any = 0, *, out: Va
     if len(pad) > 2 * input.ndim:
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-            f"{len(pad)}"
-            f"while the input has {input.ndim}dimensions."
+            f"{len(pad)}while the input has {input.ndim}dimensions."
         )
     for k in range(len(pad) // 2):
         d = input.ndim - 1 - k
@@ -166,9 +165,8 @@ def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
         if mode == "reflect" and (left >= lengths[k] or right >= lengths[k]):
             place = 4 + 2 * k
             raise RuntimeError(
-                f"Argument #{place}: Padding size should be less than the corresponding input dimension, but "
-                "got: padding "
-                f"({left}, {right}) at dimension {d} of input {list(input.shape)}"
+                f"Argument #{place}: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({left}, {right}) at dimension {d} of input {list(input.shape)}"
             )
     sizes = [lengths[k] + pad[2 * k] + pad[2 * k + 1] for k in range(n)]
     if all(s < 1 for s in sizes):
@@ -245,11 +243,10 @@ def pad(input: Value, pad: Sequence[int], mode: str = "constant", value: float |
     if input.ndim not in _RANKS.get(len(pads), ()):
         if mode in ("reflect", "replicate", "circular"):
             raise NotImplementedError(
-                f"Padding size {len(pads)} is not supported for {input.ndim}D input tensor.\n"
-                "Supported combinations for non-constant padding:\n"
-                "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
-                "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
-                "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+                f"Padding size {len(pads)} is not supported for {input.ndim}D input tensor.\nSupported combinations "
+                "for non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D "
+                "input: padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 "
+                "dimensions)"
             )
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if mode == "circular":
@@ -316,9 +313,8 @@ def unfold(input: Value, kernel_size: Any, dilation: Any = 1, padding: Any = 0, 
     if any(o < 1 for o in out):
         raise RuntimeError(
             f"Given input with spatial size ({shape[-2]}, {shape[-1]}), kernel_size=({kernel[0]}, {kernel[1]}), "
-            f"dilation=({dil[0]}, {dil[1]}), padding=({pad[0]}, {pad[1]}), calculated shape of the array of "
-            "sliding blocks "
-            f"as ({out[0]}, {out[1]}), but its components must be at least one."
+            f"dilation=({dil[0]}, {dil[1]}), padding=({pad[0]}, {pad[1]}), calculated shape of the array of sliding "
+            f"blocks as ({out[0]}, {out[1]}), but its components must be at least one."
         )
     refusal("i", "im2col_out_cpu")("", input.dtype)
     if n == 4:
@@ -370,9 +366,8 @@ def fold(
         )
     if any(o < 1 for o in out):
         raise RuntimeError(
-            f"Given {words}, calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), which "
-            "is too small "
-            "(non-positive)"
+            f"Given {words}, calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), which is too "
+            "small (non-positive)"
         )
     refusal("bi", "col2im_out_cpu")("", input.dtype)
     if n == 3:
@@ -420,9 +415,8 @@ def pixel_shuffle(input: Value, upscale_factor: int) -> Value:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
     if shape[-3] % upscale_factor**2:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-            "upscale_factor, but "
-            f"input.size(-3)={shape[-3]} is not divisible by {upscale_factor**2}"
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={shape[-3]} is not divisible by {upscale_factor**2}"
         )
     return _pixel_shuffle(input, upscale_factor)
 
@@ -439,9 +433,8 @@ def pixel_unshuffle(input: Value, downscale_factor: int) -> Value:
     for name, d in (("height", -2), ("width", -1)):
         if shape[d] % downscale_factor:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({d})={shape[d]} is not "
-                f"divisible by {downscale_factor}"
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={shape[d]} "
+                f"is not divisible by {downscale_factor}"
             )
     return _pixel_unshuffle(input, downscale_factor)
 

@@ -26,7 +26,7 @@ __all__ = [
     "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp",
     "frexp",
 ]  # fmt: skip
-METHODS = " ".join(__all__) + " copysign_ masked_fill_"
+METHODS = "* copysign_ masked_fill_"
 INPLACE = "nan_to_num heaviside hypot atan2 arctan2 ldexp"
 LN2 = float(np.log(2.0))
 

@@ -23,7 +23,7 @@ __all__ = [
     "argwhere", "masked_scatter", "masked_select", "nonzero", "nonzero_static", "put", "take",
     "unravel_index",
 ]  # fmt: skip
-METHODS = "argwhere masked_scatter masked_scatter_ masked_select nonzero nonzero_static put put_ take"
+METHODS = "* masked_scatter_ put_ -unravel_index"
 
 Ints = tuple[int, ...]
 ndarray = np.ndarray

@@ -25,7 +25,7 @@ __all__ = [
     "arccosh", "arctanh", "sigmoid", "floor", "ceil", "trunc", "fix", "frac", "round", "deg2rad", "rad2deg", "abs",
     "absolute", "abs_", "absolute_", "sign", "sgn", "nextafter", "round_",
 ]  # fmt: skip
-METHODS = " ".join(__all__)
+METHODS = "*"
 INPLACE = " ".join(
     n
     for n in __all__

@@ -28,7 +28,6 @@ __all__ = [
     "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
     "max_pool3d",
 ]  # fmt: skip
-METHODS = ""
 
 Value = Any
 Ints = tuple[int, ...]
@@ -462,9 +461,8 @@ def avg_pool1d(
     """The mean of each window of (N, C, L) or (C, L)."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
-            "(while checking "
-            "arguments for avg_pool1d)"
+            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while "
+            "checking arguments for avg_pool1d)"
         )
     k, p = _one(kernel_size, "kernel_size", "avg_pool1d"), _one(padding, "padding", "avg_pool1d")
     s = (

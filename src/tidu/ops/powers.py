@@ -17,7 +17,7 @@ from ._hot import hot
 from .arithmetic import OPERANDS, zeros
 
 __all__ = ["pow", "float_power", "square", "reciprocal", "sqrt", "rsqrt"]
-METHODS = "pow float_power square reciprocal sqrt rsqrt pow_ float_power_ square_"
+METHODS = "* pow_ float_power_ square_"
 INPLACE = "reciprocal sqrt rsqrt"
 
 

@@ -73,9 +73,8 @@ def _threshold(s: Any, atol: Any, rtol: Any) -> Any:
 def _pinv_forward(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if A.ndim < 2 or A.dtype.kind in "biu" or (A.dtype.itemsize == 2 and A.dtype.kind in "fV"):
         raise RuntimeError(
-            f"linalg.pinv({legacy(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more "
-            "dimensions of float, double, "
-            "cfloat or cdouble types"
+            f"linalg.pinv({legacy(A)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
         )
     if not A.size:
         return np.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)

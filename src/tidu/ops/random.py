@@ -364,13 +364,12 @@ def _randint_arguments(args: tuple[Any, ...], low: Any, high: Any, size: Any) ->
         if len(args) == 2:
             raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
         raise TypeError(
-            f"randint() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (int high, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, "
-            "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
-            "bool pin_memory = False, bool requires_grad = False)\n"
-            " * (int low, int high, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, "
-            "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
-            "bool pin_memory = False, bool requires_grad = False)\n"
+            f"randint() received an invalid combination of arguments - got ({got}), but expected one of:\n * (int "
+            "high, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, torch.dtype dtype = "
+            "None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool requires_grad "
+            "= False)\n * (int low, int high, tuple of ints size, *, torch.Generator generator = None, Tensor out = "
+            "None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = "
+            "False, bool requires_grad = False)\n"
         )
     both = len(args) == 2
     return int_arg(low, "randint", "low", 1), int_arg(high, "randint", "high", 2 if both else 1), size

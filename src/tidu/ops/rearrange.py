@@ -21,10 +21,7 @@ __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal_copy", "flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90",
     "tile", "tril", "triu",
 ]  # fmt: skip
-METHODS = (
-    "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile tril "
-    "tril_ triu triu_"
-)
+METHODS = "* fill_diagonal_ repeat tril_ triu_ -diagonal_copy"
 
 Ints = tuple[int, ...]
 

@@ -18,7 +18,7 @@ from ._dtypes import c_word
 from .reduction import INT64, Ints, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
-METHODS = "cummax cummin cumprod cumsum logcumsumexp"
+METHODS = "*"
 INPLACE = "cumprod cumsum"
 
 

@@ -27,7 +27,7 @@ __all__ = [
     "where", "clamp", "clip", "clamp_min", "clamp_max", "clamp_", "clip_", "clamp_min_",
     "clamp_max_",
 ]  # fmt: skip
-METHODS = " ".join(__all__)
+METHODS = "*"
 
 # ------------------------------------------------------------------ where
 

@@ -26,10 +26,7 @@ __all__ = [
     "adjoint", "flatten", "moveaxis", "movedim", "permute", "ravel", "reshape", "swapaxes", "swapdims", "t",
     "transpose", "unflatten",
 ]  # fmt: skip
-METHODS = (
-    "adjoint flatten moveaxis movedim permute ravel reshape reshape_as swapaxes swapaxes_ swapdims swapdims_ t t_ "
-    "transpose transpose_ unflatten view view_as"
-)
+METHODS = "* reshape_as swapaxes_ swapdims_ t_ transpose_ view view_as"
 PROPERTIES = "H T mH mT"
 
 Ints = tuple[int, ...]

@@ -27,7 +27,7 @@ from .storage import empty_as, repeats
 __all__ = [
     "argsort", "isin", "kthvalue", "mode", "msort", "sort", "topk", "unique", "unique_consecutive",
 ]  # fmt: skip
-METHODS = "argsort kthvalue mode msort sort topk unique unique_consecutive"
+METHODS = "* -isin"
 
 Ints = tuple[int, ...]
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
@@ -130,9 +130,8 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     """
     if not isinstance(dim, int):
         raise TypeError(
-            f"sort() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
-            " * (*, bool stable, int dim = -1, bool descending = False)\n"
-            " * (int dim = -1, bool descending = False)\n"
+            f"sort() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n "
+            "* (*, bool stable, int dim = -1, bool descending = False)\n * (int dim = -1, bool descending = False)\n"
         )
     return (_plain_sort if stable is None else _stable_sort)(input, dim, descending, out=out)
 

@@ -77,11 +77,9 @@ def stft(
     as_complex = complex_ if return_complex is None else return_complex
     if not as_complex:
         warn_once(
-            "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
-            "return complex tensors "
-            "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
-            "torch.view_as_real on "
-            "the complex output to recover the old return format."
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+            "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+            "torch.view_as_real on the complex output to recover the old return format."
         )
 
     def wrong(what: str) -> RuntimeError:

@@ -35,7 +35,7 @@ from .rearrange import tril, triu
 from .reduction import into as plain_into
 
 __all__ = ["cholesky", "cholesky_inverse", "cholesky_solve", "triangular_solve"]
-METHODS = "cholesky cholesky_inverse cholesky_solve triangular_solve"
+METHODS = "*"
 
 cholesky_ex_result = return_type("linalg_cholesky_ex", "L", "info")
 triangular_result = return_type("triangular_solve", "solution", "cloned_coefficient")
@@ -177,9 +177,8 @@ def _check_old(b: Any, a: Any, name: str) -> None:
         )
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
-            f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} "
-            "but each b matrix is "
-            f"{b.shape[-2]} by {b.shape[-1]}"
+            f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} but each b matrix "
+            f"is {b.shape[-2]} by {b.shape[-1]}"
         )
 
 

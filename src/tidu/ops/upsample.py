@@ -195,9 +195,8 @@ def interpolate(
             if len(size) != n:
                 raise ValueError(
                     "Input and output must have the same number of spatial dimensions, but got input with spatial "
-                    f"dimensions of {list(input.shape[2:])} and output size of {size}. Please provide input "
-                    "tensor in (N, C, "
-                    "d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
+                    f"dimensions of {list(input.shape[2:])} and output size of {size}. Please provide input tensor in "
+                    "(N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
                 )
             sizes = tuple(size)
         else:
@@ -206,11 +205,9 @@ def interpolate(
         if isinstance(scale_factor, (list, tuple)):
             if len(scale_factor) != n:
                 raise ValueError(
-                    "Input and scale_factor must have the same number of spatial dimensions, but got input "
-                    "with spatial "
-                    f"dimensions of {list(input.shape[2:])} and scale_factor of shape {scale_factor}. Please "
-                    "provide input "
-                    "tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
+                    "Input and scale_factor must have the same number of spatial dimensions, but got input with "
+                    f"spatial dimensions of {list(input.shape[2:])} and scale_factor of shape {scale_factor}. Please "
+                    "provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
                 )
             scales = tuple(scale_factor)
         else:
@@ -233,9 +230,8 @@ def interpolate(
             raise ValueError("Lanczos mode requires antialias=True")
     if n not in (1, 2, 3) or mode not in _MODES.split(" | "):
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
-            f"{_MODES} (got "
-            f"{mode})"
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: {_MODES} "
+            f"(got {mode})"
         )
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, sizes)
@@ -244,17 +240,15 @@ def interpolate(
         if mode in ("linear", "bilinear", "trilinear"):
             raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {rank}D input")
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
-            f"{_MODES} (got "
-            f"{mode})"
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: {_MODES} "
+            f"(got {mode})"
         )
     whole = []
     for s in sizes:
         if not hasattr(s, "__index__"):
             raise TypeError(
-                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
-                "but got size with "
-                f"types {[type(x) for x in sizes]}"
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
+                f"with types {[type(x) for x in sizes]}"
             )
         whole.append(s.__index__())
     _check(input, mode, tuple(whole), antialias)
@@ -394,9 +388,8 @@ def _check_grid(input: Value, grid: Value, mode: int) -> None:
     x, g = list(input.shape), list(grid.shape)
     if x[:1] != g[:1]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {x} "
-            "and grid with "
-            f"sizes {g}"
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {x} and grid "
+            f"with sizes {g}"
         )
     if g[-1] != n:
         raise RuntimeError(
@@ -518,9 +511,8 @@ def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> V
         )
     if align_corners and min(size[2:]) == 1:
         warnings.warn(
-            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
-            "align_corners=True. This is "
-            "not an intended use case of affine_grid. See the documentation of affine_grid for details.",
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
             stacklevel=2,
         )
     elif min(size) <= 0:

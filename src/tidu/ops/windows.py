@@ -32,10 +32,7 @@ __all__ = [
     "broadcast_tensors", "broadcast_to", "diagonal", "diagonal_scatter", "narrow", "narrow_copy", "select",
     "select_scatter", "slice_scatter", "squeeze", "unsqueeze",
 ]  # fmt: skip
-METHODS = (
-    "as_strided as_strided_ as_strided_scatter diagonal diagonal_scatter narrow narrow_copy select select_scatter "
-    "slice_scatter unfold broadcast_to expand expand_as squeeze squeeze_ unsqueeze unsqueeze_"
-)
+METHODS = "* unfold expand expand_as squeeze_ unsqueeze_ -atleast_1d -atleast_2d -atleast_3d -broadcast_tensors"
 
 Ints = tuple[int, ...]
 
