@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tidu.arrays import columns, convolution
+from tidu.arrays import columns, convolution, native
 from tidu.arrays.native import kernel
 from tidu.arrays.threads import get_num_threads, set_num_threads
 
@@ -22,7 +22,17 @@ CASES = [
     (5, 3, 16, (17, 37), (3, 3), (2, 2), ((1, 0), (0, 1))),
     (2, 16, 48, (7, 7), (3, 1), (1, 3), ((1, 1), (0, 0))),
     (3, 16, 48, (30, 30), (2, 4), (1, 2), ((1, 2), (2, 0))),
+    (2, 8, 64, (11, 28), (3, 3), (1, 1), ((1, 1), (1, 1))),
 ]
+
+
+@pytest.fixture(params=[8, 16], ids="registers of {} floats".format)
+def registers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Loops as machines with such registers have them."""
+    monkeypatch.setattr(native._llvm(), "wide", request.param == 16)
+    columns._kernel.cache_clear()
+    yield
+    columns._kernel.cache_clear()
 
 
 def by_columns(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], *args: Any) -> Any:
@@ -35,6 +45,7 @@ def close(got: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * float(np.abs(wanted).max()))
 
 
+@pytest.mark.usefixtures("registers")
 @pytest.mark.parametrize(("n", "c", "o", "size", "places", "stride", "pads"), CASES)
 def test_a_convolution_and_its_adjoints(
     monkeypatch: pytest.MonkeyPatch, n: int, c: int, o: int, size: Any, places: Any, stride: Any, pads: Any
@@ -53,6 +64,7 @@ def test_a_convolution_and_its_adjoints(
     close(convolution.adjoint_input(*args), by_columns(monkeypatch, convolution.adjoint_input, *args))
 
 
+@pytest.mark.usefixtures("registers")
 def test_the_same_bits_on_any_number_of_threads() -> None:
     draw = np.random.default_rng(1)
     x, w = (draw.standard_normal(s).astype(np.float32) for s in ((10, 16, 12, 12), (32, 16, 5, 5)))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from . import native
 from .native import address, compiled
 from .native_loops import WIDTH
 from .threads import BLOCK, get_num_threads, one_blas_thread, parallel
@@ -321,8 +322,8 @@ def depthwise_weight(
 
 _LEAST = 1 << 20  # multiplications from which it pays, soon enough, to compile a loop
 _PLACES = 28  # of a kernel whose sums stay in registers
-_TILE = 12  # neighbouring outputs whose sums do
 _SUMS = 4  # partial sums over the samples
+_NEAR = 128  # outputs that stay in the nearest cache
 
 
 @functools.cache
@@ -344,11 +345,12 @@ def fits(x: np.ndarray, outs: int, kernel: Ints, out: Ints, dilation: Ints, grou
     return _kernel("channels_last") is not None
 
 
-def _tile(n: int) -> int:
-    """How many neighbours make the fewest outputs twice: the most of those."""
-    if n <= _TILE:
-        return n
-    return min(range(_TILE, _TILE // 2 - 1, -1), key=lambda tile: -(-n // tile) * tile)
+def _tile(n: int, most: int) -> tuple[int, int]:
+    """How many neighbours go together, and how many of n outputs in such tiles, the others in tiles shorter by one; the
+    last tile makes some twice where there is no other way."""
+    if n >= most and (whole := n - (most - 1) * (-n % most)) >= 0:
+        return most, whole
+    return min(range(min(n, most), min(n, most) // 2, -1), key=lambda tile: -(-n // tile) * tile), n
 
 
 def direct(
@@ -359,30 +361,27 @@ def direct(
     outs, c, *kernel = w.shape
     if not fits(x, outs, tuple(kernel), out, dilation, groups):
         return None
-    lanes = 2 if outs % (2 * WIDTH) == 0 else 1
-    function = _kernel("correlate", kernel[1], stride, _tile(out[1]), lanes)
+    width, most = (WIDTH, 12) if native.wide() else (WIDTH // 2, 6)  # neighbours whose sums stay in registers
+    lanes = 2 if outs % (2 * width) == 0 else 1
+    tile, whole = _tile(out[1], most)
+    function = _kernel("correlate", kernel[1], stride, tile, whole < out[1], lanes)
     if function is None:
         return None
-    blocks = outs // (lanes * WIDTH)
-    laid = np.ascontiguousarray(w.reshape(blocks, lanes, WIDTH, c, *kernel).transpose(0, 3, 4, 5, 1, 2))
+    blocks = outs // (lanes * width)
+    laid = np.ascontiguousarray(w.reshape(blocks, lanes, width, c, *kernel).transpose(0, 3, 4, 5, 1, 2))
     first = np.zeros(outs, np.float32) if bias is None else np.ascontiguousarray(bias)
     above, beside = pads
     if above[0] < 0 or above[1] < 0:
         x, above = padded(x, (above, (0, 0))), (0, 0)
     wide = np.ascontiguousarray(padded(x, ((0, 0), beside)))
-    y = np.empty((len(x), outs, *out), np.float32)
-    places = address(laid), address(first)
-    source, target = address(wide), address(y)
-    per = 4 * wide[0].size, 4 * y[0].size
     n = len(x)
+    y = np.empty((n, outs, *out), np.float32)
     step = -(-n // 4)
-
-    def run(i: int) -> None:
-        lo = i * step
-        sizes = (min(step, n - lo), c, *wide.shape[2:], above[0], kernel[0], blocks, *out)
-        function(source + lo * per[0], *places, target + lo * per[1], *sizes)
-
-    share(run, -(-n // step), y.size * c * kernel[0] * kernel[1])
+    sizes = (c, *wide.shape[2:], above[0], kernel[0], blocks, *out, whole)
+    laid_at, first_at, steps = address(laid), address(first), range(0, n, step)
+    native.share(
+        function, [(address(wide[lo:]), laid_at, first_at, address(y[lo:]), min(step, n - lo), *sizes) for lo in steps]
+    )
     return y
 
 
@@ -394,7 +393,9 @@ def direct_weight(
     c = x.shape[1]
     if g.dtype != x.dtype or not fits(x, outs, kernel, tuple(out), dilation, groups):
         return None
-    function, turn = _kernel("correlate_weight", kernel, stride), _kernel("channels_last")
+    width, most = (WIDTH, 1) if native.wide() else (WIDTH // 2, 12 // kernel[1])
+    lanes = next(i for i in (4, 2, 1) if i <= max(1, most) and outs % (i * width) == 0)
+    function, turn = _kernel("correlate_weight", kernel, stride, lanes), _kernel("channels_last")
     if function is None or turn is None:
         return None
     wide, cot = np.ascontiguousarray(padded(x, pads)), np.ascontiguousarray(g)
@@ -402,18 +403,13 @@ def direct_weight(
     rounded = -(-places // WIDTH) * WIDTH
     laid = np.empty((n, rounded, outs), np.float32)
     step = -(-n // _SUMS)
-    count = -(-n // step)
-    sums = np.empty((count, outs // WIDTH, c, *kernel, WIDTH), np.float32)
-
-    def run(i: int) -> None:
-        lo = i * step
-        m = min(step, n - lo)
-        ahead = address(laid[lo:])
-        turn(address(cot[lo:]), ahead, m, outs, places, rounded)
-        sizes = (m, c, *wide.shape[2:], outs, *out, rounded)
-        function(ahead, address(wide[lo:]), address(sums[i:]), *sizes)
-
-    share(run, count, g.size * c * kernel[0] * kernel[1])
+    steps = [(address(laid[lo:]), lo, min(step, n - lo)) for lo in range(0, n, step)]
+    native.share(turn, [(address(cot[lo:]), at, m, outs, places, rounded) for at, lo, m in steps])
+    sums = np.zeros((len(steps), outs // (lanes * width), c, *kernel, lanes * width), np.float32)
+    sizes = (c, *wide.shape[2:], outs, *out, rounded, max(1, _NEAR // out[1]))
+    native.share(
+        function, [(at, address(wide[lo:]), address(s), m, *sizes) for (at, lo, m), s in zip(steps, sums, strict=True)]
+    )
     total = sums[0]
     for part in sums[1:]:
         np.add(total, part, total)

@@ -16,15 +16,21 @@ __all__ = ["CONVOLUTIONS"]
 Build = Callable[[Loops], None]
 
 
+def _to_registers(k: Loops) -> None:
+    """Vectors of as many lanes as a register has."""
+    if not k.wide:
+        k.set_width(WIDTH // 2)
+
+
 def _turned(k: Loops, rows: list[Any]) -> list[Any]:
     """Sixteen vectors as a matrix, transposed: blocks of 8, 4, 2 and 1 change places."""
-    rows = rows + [k.ir.Constant(k.vector, k.ir.Undefined)] * (WIDTH - len(rows))
-    step = WIDTH // 2
+    rows = rows + [k.ir.Constant(k.vector, k.ir.Undefined)] * (k.width - len(rows))
+    step = k.width // 2
     while step:
-        low = [lane if not lane & step else WIDTH + lane - step for lane in range(WIDTH)]
-        high = [lane + step if not lane & step else WIDTH + lane for lane in range(WIDTH)]
+        low = [lane if not lane & step else k.width + lane - step for lane in range(k.width)]
+        high = [lane + step if not lane & step else k.width + lane for lane in range(k.width)]
         first, second = (k.ir.Constant(k.ints, places) for places in (low, high))
-        for i in range(WIDTH):
+        for i in range(k.width):
             if not i & step:
                 a, b = rows[i], rows[i + step]
                 rows[i] = k.builder.shuffle_vector(a, b, first)
@@ -60,15 +66,17 @@ def _vector(k: Loops, place: Any) -> Any:
 def _store(k: Loops, x: Any, place: Any, count: int) -> None:
     """The first `count` lanes."""
     ir, b = k.ir, k.builder
-    place = b.bitcast(place, k.vector.as_pointer())
-    if count == WIDTH:
-        b.store(x, place, align=4)
+    if not k.wide and count < k.width:  # stores under a mask are slow
+        x = b.shuffle_vector(x, x, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
+    if not k.wide or count == k.width:
+        b.store(x, b.bitcast(place, x.type.as_pointer()), align=4)
         return
-    bits = ir.VectorType(ir.IntType(1), WIDTH)
-    name = f"llvm.masked.store.v{WIDTH}f32.p0"
+    place = b.bitcast(place, k.vector.as_pointer())
+    bits = ir.VectorType(ir.IntType(1), k.width)
+    name = f"llvm.masked.store.v{k.width}f32.p0"
     types = [k.vector, k.vector.as_pointer(), ir.IntType(32), bits]
     function = k.module.globals.get(name) or ir.Function(k.module, ir.FunctionType(ir.VoidType(), types), name)
-    mask = ir.Constant(bits, [int(lane < count) for lane in range(WIDTH)])
+    mask = ir.Constant(bits, [int(lane < count) for lane in range(k.width)])
     b.call(function, [x, place, ir.Constant(ir.IntType(32), 4), mask])
 
 
@@ -84,7 +92,7 @@ def _least(k: Loops, x: Any, y: Any, sign: str = "<") -> Any:
     return k.builder.select(k.builder.icmp_signed(sign, x, y), x, y)
 
 
-def _correlate(width: int, stride: tuple[int, int], tile: int, groups: int) -> Build:
+def _correlate(width: int, stride: tuple[int, int], tile: int, shorter: bool, groups: int) -> Build:
     """(x, w, bias, out, samples, channels, rows and length of x, rows of padding above, rows of the kernel, blocks of
     output channels, rows and length of the output).
 
@@ -92,9 +100,10 @@ def _correlate(width: int, stride: tuple[int, int], tile: int, groups: int) -> B
     """
 
     def build(k: Loops) -> None:
-        x, w, bias, out, samples, channels, height, length, above, kernel, blocks, rows, n = k.arguments
+        x, w, bias, out, samples, channels, height, length, above, kernel, blocks, rows, n, whole = k.arguments
+        _to_registers(k)
         sum_ = _Adder(k)
-        zero, lanes = k.ir.Constant(k.int, 0), groups * WIDTH
+        zero, lanes = k.ir.Constant(k.int, 0), groups * k.width
         line = width * lanes  # elements of a line of the kernel
 
         def one(sample: Any, block: Any, row: Any) -> None:
@@ -103,11 +112,11 @@ def _correlate(width: int, stride: tuple[int, int], tile: int, groups: int) -> B
             high = _least(k, kernel, sum_(height, (top, -1)))
             count = sum_(high, (low, -1))
 
-            def step(i: Any) -> list[Any]:
+            def step(i: Any, tile: int) -> list[Any]:
                 start = _least(k, i, sum_(n, -tile))
                 column = sum_((start, stride[1]))
                 begin = [
-                    k.scalar(_vector(k, k.at(bias, sum_((block, lanes), g * WIDTH))))
+                    k.scalar(_vector(k, k.at(bias, sum_((block, lanes), g * k.width))))
                     for g in range(groups)
                     for _ in range(tile)
                 ]
@@ -118,33 +127,42 @@ def _correlate(width: int, stride: tuple[int, int], tile: int, groups: int) -> B
                     matrix = sum_((sum_((sum_((block, channels), c), kernel), low), line))
 
                     def lines(u: Any, *sums: Any) -> Any:
-                        raws = [s.raw for s in sums]
                         xs = k.at(x, sum_(first, (u, length)))
                         ws = k.at(w, sum_(matrix, (u, line)))
                         seen: dict[int, Any] = {}
-                        for v in range(width):
-                            ahead = [_vector(k, k.at(ws, sum_(v * lanes + g * WIDTH))) for g in range(groups)]
+
+                        def place(v: Any, *sums: Any) -> Any:
+                            raws = [s.raw for s in sums]
+                            ahead = [_vector(k, k.at(ws, sum_((v, lanes), g * k.width))) for g in range(groups)]
                             for t in range(tile):
-                                at = t * stride[1] + v
+                                at = t * stride[1] + v if isinstance(v, int) else -t
                                 if at not in seen:
-                                    seen[at] = _spread(k, k.at(xs, sum_(at)))
+                                    seen[at] = _spread(k, k.at(xs, sum_(v, t * stride[1])))
                                 for g in range(groups):
                                     j = g * tile + t
                                     raws[j] = _times_plus(k, seen[at], ahead[g], raws[j])
-                        return [k.scalar(r) for r in raws]
+                            return [k.scalar(r) for r in raws]
+
+                        if not k.wide:
+                            return k.loop(sum_(width), 1, sums, place)
+                        for v in range(width):
+                            sums = place(v, *sums)
+                        return sums
 
                     return k.loop(count, 1, sums, lines)
 
                 sums = k.loop(channels, 1, begin, channel)
                 for g in range(groups):
                     turned = _turned(k, [s.raw for s in sums[g * tile : (g + 1) * tile]])
-                    for o in range(WIDTH):
-                        plane = sum_((sum_((sample, blocks), block), lanes), g * WIDTH + o)
+                    for o in range(k.width):
+                        plane = sum_((sum_((sample, blocks), block), lanes), g * k.width + o)
                         place = sum_((sum_((plane, rows), row), n), start)
                         _store(k, turned[o], k.at(out, place), tile)
                 return []
 
-            k.loop(n, tile, (), step)
+            k.loop(whole, tile, (), lambda i: step(i, tile))
+            if shorter:
+                k.steps(whole, n, tile - 1, (), lambda i: step(i, tile - 1))
 
         k.rows(samples, lambda s: k.rows(blocks, lambda o: k.rows(rows, lambda i: one(s, o, i))))
 
@@ -155,70 +173,95 @@ def _channels_last(k: Loops) -> None:
     """(x, out, matrices, rows, length, rounded): each matrix transposed; rows are a multiple of sixteen, and lines of
     the result as many as `rounded` tells, the length rounded up to one."""
     x, out, matrices, rows, n, rounded = k.arguments
+    _to_registers(k)
     b, sum_ = k.builder, _Adder(k)
-    whole = b.mul(b.sdiv(n, sum_(WIDTH)), sum_(WIDTH))
+    whole = b.mul(b.sdiv(n, sum_(k.width)), sum_(k.width))
 
     def one(matrix: Any, row: Any) -> Any:
         source, target = sum_((sum_((matrix, rows), row), n)), sum_((matrix, sum_((rounded, rows))), row)
 
         def step(at: Any) -> list[Any]:
-            taken = [at.load(k.at(x, sum_(source, (n, o)))).raw for o in range(WIDTH)]
+            taken = [at.load(k.at(x, sum_(source, (n, o)))).raw for o in range(k.width)]
             for j, made in enumerate(_turned(k, taken)):
-                _store(k, made, k.at(out, sum_(target, (sum_(at.i, j), rows))), WIDTH)
+                _store(k, made, k.at(out, sum_(target, (sum_(at.i, j), rows))), k.width)
             return []
 
-        return k.rest(whole, n, k.loop(whole, WIDTH, (), lambda i: step(Lanes(k, i, None))), step)
+        return k.rest(whole, n, k.loop(whole, k.width, (), lambda i: step(Lanes(k, i, None))), step)
 
-    k.loop(matrices, 1, (), lambda m: k.loop(rows, WIDTH, (), lambda r: one(m, r)))
+    k.loop(matrices, 1, (), lambda m: k.loop(rows, k.width, (), lambda r: one(m, r)))
 
 
-def _weight(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
-    """(g, x, out, samples, channels, rows and length of x, output channels, rows and length of the output, rounded).
+def _weight(kernel: tuple[int, int], stride: tuple[int, int], groups: int) -> Build:
+    """(g, x, out, samples, channels, rows and length of x, output channels, rows and length of the output, rounded,
+    rows at a time).
 
-    g has its channels last, and as many places as `rounded` tells; out is (output channels / 16, channels, places of
-    the kernel, 16).
+    g has its channels last, and as many places as `rounded` tells; to out is added, which is (output channels / lanes,
+    channels, places of the kernel, lanes), groups of lanes together. Some rows of g stay in the nearest cache while all
+    channels pass by, and what they add to some lines of the kernel in registers.
     """
-    count = kernel[0] * kernel[1]
 
     def build(k: Loops) -> None:
-        g, x, out, samples, channels, height, length, outs, rows, n, rounded = k.arguments
+        g, x, out, samples, channels, height, length, outs, rows, n, rounded, most = k.arguments
+        _to_registers(k)
         sum_ = _Adder(k)
+        lanes, lines = groups * k.width, kernel[0] if k.wide else 1
+        count = lines * kernel[1]
 
-        def one(first: Any, c: Any) -> Any:
-            def sample(s: Any, *sums: Any) -> Any:
-                plane = sum_((sum_((s, channels), c), height))
+        def some(sample: Any, begin: Any, first: Any, c: Any) -> Any:
+            plane = sum_((sum_((sample, channels), c), height))
+            end = _least(k, rows, sum_(begin, most))
+            matrix = sum_((first, sum_((channels, kernel[0] * kernel[1]))), (c, kernel[0] * kernel[1] * lanes))
+
+            def part(u: Any) -> Any:
+                target = k.at(out, sum_(matrix, (u, kernel[1] * lanes)))
+                places = [k.at(target, sum_(j * k.width)) for j in range(count * groups)]
 
                 def row(i: Any, *sums: Any) -> Any:
-                    line = sum_((sum_(plane, (i, stride[0])), length))
-                    lines = [k.at(x, sum_(line, (length, u))) for u in range(kernel[0])]
-                    ahead = k.at(g, sum_((sum_((s, rounded), (i, n)), outs), first))
+                    line = sum_((sum_(plane, (i, stride[0]), u), length))
+                    seen = [k.at(x, sum_(line, (length, v))) for v in range(lines)]
+                    ahead = k.at(g, sum_((sum_((sample, rounded), (i, n)), outs), first))
 
                     def column(j: Any, *sums: Any) -> Any:
-                        cotangent = _vector(k, k.at(ahead, sum_((j, outs))))
-                        made: list[Any] = []
-                        for u in range(kernel[0]):
-                            for v in range(kernel[1]):
-                                seen = _spread(k, k.at(lines[u], sum_((j, stride[1]), v)))
-                                made.append(_times_plus(k, seen, cotangent, sums[len(made)].raw))
-                        return [k.scalar(m) for m in made]
+                        raws = [s.raw for s in sums]
+                        at = [
+                            _spread(k, k.at(line, sum_((j, stride[1]), v))) for line in seen for v in range(kernel[1])
+                        ]
+                        for group in range(groups):
+                            cotangent = _vector(k, k.at(ahead, sum_((j, outs), group * k.width)))
+                            for place, x in enumerate(at):
+                                made = place * groups + group
+                                raws[made] = _times_plus(k, x, cotangent, raws[made])
+                        return [k.scalar(r) for r in raws]
 
                     return k.loop(n, 1, sums, column)
 
-                return k.loop(rows, 1, sums, row)
+                sums = k.steps(begin, end, 1, [k.scalar(_vector(k, place)) for place in places], row)
+                for place, total in zip(places, sums, strict=True):
+                    _store(k, total.raw, place, k.width)
+                return ()
 
-            sums = k.loop(samples, 1, [k.spread(0.0)] * count, sample)
-            target = sum_((first, sum_((channels, count))), (c, count * WIDTH))
-            for j, total in enumerate(sums):
-                _store(k, total.raw, k.at(out, sum_(target, j * WIDTH)), WIDTH)
+            k.loop(sum_(kernel[0]), lines, (), part)
             return ()
 
-        k.loop(outs, WIDTH, (), lambda o: k.loop(channels, 1, (), lambda c: one(o, c)))
+        k.loop(
+            outs,
+            lanes,
+            (),
+            lambda o: k.loop(
+                samples,
+                1,
+                (),
+                lambda s: k.steps(
+                    sum_(0), rows, most, (), lambda i: k.loop(channels, 1, (), lambda c: some(s, i, o, c))
+                ),
+            ),
+        )
 
     return build
 
 
 CONVOLUTIONS: dict[str, tuple[str, Callable[..., Build]]] = {
-    "correlate": ("ppppnnnnnnnnn", _correlate),
-    "correlate_weight": ("pppnnnnnnnn", _weight),
+    "correlate": ("ppppnnnnnnnnnn", _correlate),
+    "correlate_weight": ("pppnnnnnnnnn", _weight),
     "channels_last": ("ppnnnn", lambda: _channels_last),
 }

@@ -203,7 +203,7 @@ class Loops:
         for the caller to pass a `stop` that is a multiple."""
         return self.steps(self.ir.Constant(self.int, 0), stop, step, carried, body)
 
-    def steps(self, start: Any, stop: Any, step: int, carried: Sequence[Value], body: Any) -> list[Value]:
+    def steps(self, start: Any, stop: Any, step: Any, carried: Sequence[Value], body: Any) -> list[Value]:
         """`loop` from `start` on."""
         b = self.builder
         before = b.block
@@ -218,7 +218,7 @@ class Loops:
         b.cbranch(b.icmp_signed("<", i, stop), inside, after)
         b.position_at_end(inside)
         results = body(i, *[Value(self, phi) for phi in phis])
-        following = b.add(i, self.ir.Constant(self.int, step))
+        following = b.add(i, self.whole(step) if isinstance(step, int) else step)
         i.add_incoming(following, b.block)
         for phi, r in zip(phis, results or (), strict=True):
             phi.add_incoming(r.raw, b.block)
