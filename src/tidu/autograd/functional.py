@@ -22,14 +22,10 @@ def _as_tuple(x: Any, arg: str, fn: str) -> tuple[bool, tuple[Any, ...]]:
     t = (x,) if single else x
     for i, v in enumerate(t):
         if not isinstance(v, Tensor):
-            if single:
-                raise TypeError(
-                    f"The {arg} given to {fn} must be either a Tensor or a tuple of Tensors but the given {arg} has "
-                    f"type {type(v)}."
-                )
+            which = f"given {arg}" if single else f"value at index {i}"
             raise TypeError(
-                f"The {arg} given to {fn} must be either a Tensor or a tuple of Tensors but the value at index {i} has "
-                f"type {type(v)}."
+                f"The {arg} given to {fn} must be either a Tensor or a tuple of Tensors but the {which} has type "
+                f"{type(v)}."
             )
     return not single, t
 
@@ -59,14 +55,18 @@ def _finish(values: Any, create_graph: bool) -> Any:
 
 def _unpack(was_tuple: Any, values: tuple[Any, ...]) -> Any:
     if isinstance(was_tuple, tuple):
-        if not was_tuple[0]:
-            values = tuple(v if was_tuple[1] else v[0] for v in values)
-            return values[0]
-        return tuple(v if was_tuple[1] else v[0] for v in values)
+        was_tuple, inner = was_tuple
+        values = tuple(v if inner else v[0] for v in values)
     return values if was_tuple else values[0]
 
 
-def _check_v(v: Any, other: Sequence[Any], is_other_tuple: bool) -> None:
+def _vectors(v: Any, fn: str, other: Sequence[Any], is_other_tuple: bool, create_graph: bool, which: str) -> Any:
+    """The vectors to multiply with, of the sizes of what they meet; ones for a single number."""
+    if v is None:
+        if len(other) != 1 or other[0].nelement() != 1:
+            raise RuntimeError(f"The vector v can only be None if the {which} a single Tensor with a single element.")
+        return (other[0].new_ones(tuple(other[0].shape)),)
+    v = _prepare(_as_tuple(v, "v", fn)[1], create_graph, False)
     if len(other) != len(v):
         if is_other_tuple:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
@@ -75,6 +75,7 @@ def _check_v(v: Any, other: Sequence[Any], is_other_tuple: bool) -> None:
         if a.size() != b.size():
             what = f"Entry {i} in " if is_other_tuple else ""
             raise RuntimeError(f"{what}v has invalid size: should be {b.size()} but got {a.size()}.")
+    return v
 
 
 def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
@@ -89,26 +90,17 @@ def _strict_outputs(outs: Sequence[Any], stage: str, strict: bool) -> None:
             )
         if o.requires_grad:
             continue
-        if stage == "outputs":
-            raise RuntimeError(
-                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed "
-                "in a "
-                "differentiable manner from the input when running in strict mode."
-            )
-        if stage == "grad_inputs":
-            raise RuntimeError(
-                f"The gradient with respect to input {i} is independent of the inputs of the user-provided "
-                "function. This is "
-                "not allowed in strict mode."
-            )
         raise RuntimeError(
-            "While computing the hessian, found that the jacobian of the user-provided function with respect to "
-            f"input {i} is "
-            "independent of the input. This is not allowed in strict mode. You should ensure that your function is "
-            "twice "
-            "differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
-            "function for "
-            "example)."
+            {
+                "outputs": f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                "computed in a differentiable manner from the input when running in strict mode.",
+                "grad_inputs": f"The gradient with respect to input {i} is independent of the inputs of the "
+                "user-provided function. This is not allowed in strict mode.",
+                "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with "
+                f"respect to input {i} is independent of the input. This is not allowed in strict mode. You should "
+                "ensure that your function is twice differentiable and that the jacobian depends on the inputs (this "
+                "would be violated by a linear function for example).",
+            }[stage]
         )
 
 
@@ -165,17 +157,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         ins = _prepare(ins, create_graph, True)
         is_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "vjp")
         _strict_outputs(outs, "outputs", strict)
-        if v is not None:
-            _, vs = _as_tuple(v, "v", "vjp")
-            vs = _prepare(vs, create_graph, False)
-            _check_v(vs, outs, is_out)
-        else:
-            if len(outs) != 1 or outs[0].nelement() != 1:
-                raise RuntimeError(
-                    "The vector v can only be None if the user-provided function returns a single Tensor with a single "
-                    "element."
-                )
-            vs = (outs[0].new_ones(tuple(outs[0].shape)),)
+        vs = _vectors(v, "vjp", outs, is_out, create_graph, "user-provided function returns")
         on = create_graph or state.grad
         got = _grads(outs, ins, vs, create_graph=create_graph if on else False)
         got = _fill(got, ins, strict, create_graph, "back")
@@ -188,18 +170,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     with enable_grad():
         is_in, ins = _as_tuple(inputs, "inputs", "jvp")
         ins = _prepare(ins, create_graph, True)
-        if v is not None:
-            _, vs = _as_tuple(v, "v", "jvp")
-            vs = _prepare(vs, create_graph, False)
-            _check_v(vs, ins, is_in)
-        else:
-            if len(ins) != 1 or ins[0].nelement() != 1:
-                raise RuntimeError(
-                    "The vector v can only be None if the input to the user-provided function is a single Tensor "
-                    "with a "
-                    "single element."
-                )
-            vs = (ins[0].new_ones(tuple(ins[0].shape)),)
+        vs = _vectors(v, "jvp", ins, is_in, create_graph, "input to the user-provided function is")
         is_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", "jvp")
         _strict_outputs(outs, "outputs", strict)
         weights = tuple(o.new_zeros(tuple(o.shape)).requires_grad_() for o in outs)
@@ -231,18 +202,7 @@ def _hessian_product(name: str, func: Callable[..., Any], inputs: Any, v: Any, c
     with enable_grad():
         is_in, ins = _as_tuple(inputs, "inputs", name)
         ins = _prepare(ins, create_graph, True)
-        if v is not None:
-            _, vs = _as_tuple(v, "v", name)
-            vs = _prepare(vs, create_graph, False)
-            _check_v(vs, ins, is_in)
-        else:
-            if len(ins) != 1 or ins[0].nelement() != 1:
-                raise RuntimeError(
-                    "The vector v can only be None if the input to the user-provided function is a single Tensor "
-                    "with a "
-                    "single element."
-                )
-            vs = (ins[0].new_ones(tuple(ins[0].shape)),)
+        vs = _vectors(v, name, ins, is_in, create_graph, "input to the user-provided function is")
         is_out, outs = _as_tuple(func(*ins), "outputs of the user-provided function", name)
         _scalar(outs, is_out, name)
         _strict_outputs(outs, "outputs", strict)
@@ -361,8 +321,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any, strict: bool, vecto
     """By columns: one forward pass, a batch of the one-hot tangents of all inputs."""
     if strict:
         raise RuntimeError(
-            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
-            "supported together "
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
             '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:
@@ -409,10 +368,7 @@ def hessian(
         out = func(*args)
         is_out, outs = _as_tuple(out, "outputs of the user-provided function", "hessian")
         _strict_outputs(outs, "outputs", strict)
-        if is_out or not isinstance(out, Tensor):
-            raise RuntimeError("The function given to hessian should return a single Tensor")
-        if out.nelement() != 1:
-            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+        _scalar(outs, is_out, "hessian")
         return out.squeeze()
 
     def gradient(*args: Any) -> Any:
@@ -420,12 +376,4 @@ def hessian(
         _strict_outputs(jac, "jacobian", strict)
         return jac if is_in else jac[0]
 
-    result = jacobian(
-        gradient,
-        inputs,
-        create_graph=create_graph,
-        strict=strict,
-        vectorize=vectorize,
-        strategy=outer_jacobian_strategy,
-    )
-    return result
+    return jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)

@@ -1,16 +1,15 @@
 """Derivatives checked against finite differences. Source: torch.autograd.gradcheck.
 
 The numerical Jacobian comes from central differences, (f(x + eps e) - f(x - eps e)) / (2 eps), one element at a
-time; the
-analytical one from a backward pass for each element of the output. A complex input counts as two real ones: its
-Jacobian
-has one more axis, for the derivatives along the real and the imaginary direction.
+time; the analytical one from a backward pass for each element of the output. A complex input counts as two real ones:
+its Jacobian has one more axis, for the derivatives along the real and the imaginary direction.
 """
 
 from __future__ import annotations
 
 import sys
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,34 +42,27 @@ def _outputs(out: Any) -> tuple[Any, ...]:
     return tuple(o for o in outs if o.dtype.category >= 2)
 
 
-def _check_inputs(inputs: Sequence[Any], raise_exception: bool) -> bool:
-    import warnings
-
-    found = False
+def _check_inputs(inputs: Sequence[Any]) -> None:
     for i, x in enumerate(inputs):
         if not _differentiable(x):
             continue
-        found = True
         if x.dtype.name not in ("float64", "complex128"):
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                "will "
-                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
         if any(s == 0 and d > 1 for s, d in zip(x.stride(), x.size(), strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to "
-                "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
                 "passing it to gradcheck."
             )
-    if not found:
+    if not any(map(_differentiable, inputs)):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
-    return True
 
 
 # ------------------------------------------------------------------ Jacobians
@@ -88,10 +80,9 @@ def _numerical(
         a = x._a
         columns: list[list[np.ndarray[Any, Any]]] = []
         for index in np.ndindex(a.shape):
-            step = lambda d, index=index, a=a: _difference(fn, inputs, a, index, d)  # noqa: E731
-            real = step(eps)
+            real = _difference(fn, inputs, a, index, eps)
             if a.dtype.kind == "c":
-                imag = step(eps * 1j)
+                imag = _difference(fn, inputs, a, index, eps * 1j)
                 columns.append([np.stack([r, m], -1) / (2 * eps) for r, m in zip(real, imag, strict=True)])
             else:
                 columns.append([r / (2 * eps) for r in real])
@@ -101,16 +92,18 @@ def _numerical(
     return per_input
 
 
-def _difference(fn: Any, inputs: Sequence[Any], a: Any, index: Any, d: complex) -> list[Any]:
-    had = a[index].copy() if hasattr(a[index], "copy") else a[index]
+def _difference(fn: Any, inputs: Sequence[Any], a: Any, at: Any, d: Any) -> list[Any]:
+    """f(x + d) - f(x - d), flat, of every output, where d is added to the input's array at these places."""
+
+    def outputs(d: Any) -> list[Any]:
+        a[at] = had + d
+        return [np.array(o.detach()._a).reshape(-1) for o in _outputs(fn(*inputs))]
+
+    had = np.array(a[at])
     try:
-        a[index] = had + d
-        high = [np.array(o.detach()._a).reshape(-1) for o in _outputs(fn(*inputs))]
-        a[index] = had - d
-        low = [np.array(o.detach()._a).reshape(-1) for o in _outputs(fn(*inputs))]
+        return [h - w for h, w in zip(outputs(d), outputs(-d), strict=True)]
     finally:
-        a[index] = had
-    return [h - w for h, w in zip(high, low, strict=True)]
+        a[at] = had
 
 
 def _analytical(outs: Sequence[Any], ins: Sequence[Any], k: int, nondet_tol: float) -> list[np.ndarray[Any, Any]]:
@@ -183,8 +176,7 @@ If the test
 def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray[Any, Any]]:
     """For one output the Jacobian by forward mode, a pass for each element of each input."""
     made = []
-    leaves = tree_leaves(inputs)
-    for which, x in enumerate(leaves):
+    for x in tree_leaves(inputs):
         if not _differentiable(x):
             continue
         columns = []
@@ -193,24 +185,7 @@ def _forward_jacobian(fn: Any, inputs: Sequence[Any], k: int) -> list[np.ndarray
             for unit in (1, 1j) if x.dtype.is_complex else (1,):
                 t = np.zeros(x._a.shape, x._a.dtype)
                 t[index] = unit
-                level = levels.enter(True)
-                try:
-                    count = iter(range(len(leaves)))
-                    args = tree_map(
-                        lambda v, t=t, which=which, count=count, level=level: (
-                            forward.make_dual(v, tensor_of(t), level) if next(count) == which else v
-                        ),
-                        inputs,
-                    )
-                    o = _outputs(fn(*args))[k]
-                    moved = (
-                        o.tangent.detach()._a
-                        if isinstance(o, forward.Dual) and o.level == level
-                        else np.zeros(tuple(o.shape), o.dtype.np)
-                    )
-                finally:
-                    levels.leave(level)
-                parts.append(np.asarray(moved).reshape(-1))
+                parts.append(_pushed(fn, inputs, x, tensor_of(t))[k]._a.reshape(-1))
             columns.append(np.stack(parts, -1) if x.dtype.is_complex else parts[0])
         n = _outputs(fn(*inputs))[k].numel()
         made.append(np.stack(columns) if columns else np.zeros((0, n)))
@@ -254,8 +229,7 @@ def gradcheck(
     **Arguments** func: returns a tensor or several; inputs: tensors, of which those that require grad (float64 or
     complex128) are varied; eps, atol, rtol: step and tolerances; nondet_tol: how far two backward passes may differ;
     check_undefined_grad: backward must take missing gradients; check_batched_grad, check_batched_forward_grad: under
-    vmap;
-    check_forward_ad, check_backward_ad: the modes to check; fast_mode: one random direction of each input against one
+    vmap; check_forward_ad, check_backward_ad: the modes to check; fast_mode: one random direction of each input against one
     random weighting of each output, instead of the whole Jacobians (of real inputs and outputs).
     Returns True, or raises GradcheckError (or returns False where `raise_exception` is off). Source:
     torch.autograd.gradcheck.
@@ -314,7 +288,7 @@ def _gradcheck(
     inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     inputs = tuple(inputs)
     leaves = tree_leaves(inputs)
-    _check_inputs(leaves, True)
+    _check_inputs(leaves)
     ins = [x for x in leaves if _differentiable(x)]
     for x in ins:
         if x.is_leaf:
@@ -400,9 +374,9 @@ def _check_directions(
     vs = [unit(x) for x in ins]
     us = [unit(o) for o in outs]
     for i, (x, v) in enumerate(zip(ins, vs, strict=True)):
-        moved = _along_direction(func, inputs, x._a, v, eps)
+        moved = _difference(func, inputs, x._a, ..., eps * v)
         for k, (o, u) in enumerate(zip(outs, us, strict=True)):
-            numerical = float(np.dot(u.reshape(-1), moved[k]))
+            numerical = float(np.dot(u.reshape(-1), moved[k] / (2 * eps)))
             near = atol * float(v.sum()) * float(u.sum())
             if not o.requires_grad:
                 continue
@@ -435,19 +409,6 @@ def _fast_mismatch(
         f"Numerical:\n {tensor_of(b)!r}\nAnalytical:\n{tensor_of(a)!r}\n\n"
         f"The max per-element difference (slow mode) is: {float(np.abs(a - b).max()) if a.size else 0.0}.\n"
     )
-
-
-def _along_direction(func: Any, inputs: Any, a: Any, v: Any, eps: float) -> list[Any]:
-    """The change of every output along a direction of one input, by central differences."""
-    had = a.copy()
-    try:
-        a[...] = had + eps * v
-        high = [np.array(o.detach()._a).reshape(-1) for o in _outputs(func(*inputs))]
-        a[...] = had - eps * v
-        low = [np.array(o.detach()._a).reshape(-1) for o in _outputs(func(*inputs))]
-    finally:
-        a[...] = had
-    return [(h - w) / (2 * eps) for h, w in zip(high, low, strict=True)]
 
 
 def _pushed(func: Any, inputs: Any, x: Any, v: Any) -> list[Any]:
@@ -529,8 +490,6 @@ def _check_undefined(func: Any, inputs: Any, outs: Sequence[Any], ins: Sequence[
 
 
 def _undefined(text: str) -> GradcheckError:
-    import warnings
-
     warnings.warn(
         "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
         "break existing callers of this function. If this is true for you, you can call this function with "
@@ -607,10 +566,9 @@ def gradgradcheck(
 
     return gradcheck(
         first, (*inputs, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-        nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
-        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
     )  # fmt: skip
 
 
