@@ -348,3 +348,20 @@ def test_columns_of_one_colour_never_meet(seed):
     assert colour.max() + 1 <= max(1, m)
     if seed % 3 == 0:
         assert colour.max() + 1 == max(1, min(m, dense.sum(1).max()))
+
+
+@pytest.mark.parametrize("n", [255, 256, 512])
+def test_inputs_that_meet_many_times(n):
+    x = torch.tensor([0.3, 0.5, 0.1], dtype=torch.float64)
+    ones = torch.ones(n, dtype=torch.float64)
+
+    def together(x):
+        return ((x[0] + x[1]) * ones).sin().sum() + (x[1] * x[2] * ones).sum()
+
+    whole = torch.func.hessian(together)(x).numpy()
+    np.testing.assert_allclose(torch.func.hessian(together, sparse=True)(x).toarray(), whole)
+
+    def summed(x):
+        return x[:1].expand(n).sum(0, keepdim=True) + ones @ x[1:2].expand(n)
+
+    assert torch.func.jacobian(summed, sparse=True)(x).toarray().tolist() == [[n, n, 0]]

@@ -52,7 +52,7 @@ class Interaction:
 
     def meet(self, sets: Sets) -> None:
         if sets.nnz:
-            self.parts.append((sets.T.astype(np.int8) @ sets.astype(np.int8)).astype(bool))
+            self.parts.append(sets.T @ sets)
 
     def pattern(self) -> Sets:
         from scipy import sparse
@@ -397,8 +397,8 @@ def _summed(op: Any, args: Sequence[Any], out: Any) -> Sets:
     (goes,) = reverse(y, leaf, numbers)
     scale = size / max(y._a.size, 1) if op.name.startswith("mean") else 1
     rows = np.rint(goes._a.reshape(-1) * scale).astype(int) - 1
-    into = sparse.csr_array((np.ones(size, np.int8), (rows, np.arange(size))), shape=(y._a.size, size))
-    return sparse.csr_array((into @ x.sets.astype(np.int8)).astype(bool))
+    into = sparse.csr_array((np.ones(size, bool), (rows, np.arange(size))), shape=(y._a.size, size))
+    return sparse.csr_array(into @ x.sets)
 
 
 def _product(args: Sequence[Any], out: Any, pairs: Interaction) -> Sets:
@@ -431,10 +431,10 @@ def _along(v: Tracked, axis: int) -> Sets:
     places = np.moveaxis(_places(v.value._a), axis, -1)
     flat = places.reshape(-1, places.shape[-1])
     into = sparse.csr_array(
-        (np.ones(flat.size, np.int8), (np.repeat(np.arange(len(flat)), flat.shape[1]), flat.reshape(-1))),
+        (np.ones(flat.size, bool), (np.repeat(np.arange(len(flat)), flat.shape[1]), flat.reshape(-1))),
         shape=(len(flat), places.size),
     )
-    return sparse.csr_array((into @ v.sets.astype(np.int8)).astype(bool))
+    return sparse.csr_array(into @ v.sets)
 
 
 def _by_constant(a: Any, b: Any, out: Any, n: int) -> Sets:
@@ -453,7 +453,7 @@ def _by_constant(a: Any, b: Any, out: Any, n: int) -> Sets:
         else:
             weights = np.kron(np.eye(rows, dtype=bool), q3[k].T != 0) if rows > 1 else q3[k].T != 0
             sets = a.sets[k * rows * inner : (k + 1) * rows * inner]
-        made.append((sparse.csr_array(weights.astype(np.int8)) @ sets.astype(np.int8)).astype(bool))
+        made.append(sparse.csr_array(weights) @ sets)
     return sparse.vstack(made, format="csr")
 
 

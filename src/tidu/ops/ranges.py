@@ -101,6 +101,8 @@ def arange(
     if d is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
     n = math.ceil((end - start) / step)  # of shorter integers as many as there would be floats
+    if n >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
     if d.category == dtypes.INTEGRAL:
         start, step = int(start), int(step)
     return finish(_steps(start, step, n, d), out, requires_grad, "arange")
