@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import normal as _normal
-from ..arrays import rejection, sampling
+from ..arrays import sampling
 from ..core.inplace import apply_inplace, resize
 from ..core.op import Op
 from ..core.tensor import Tensor
@@ -322,7 +322,7 @@ def _poisson(input: Any, generator: Any) -> Any:
     floating(input, "poisson_cpu")
     if input.size and not (input >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return rejection.poisson(stream_of(generator, "poisson"), input)
+    return _normal.poisson(stream_of(generator, "poisson"), input)
 
 
 _poisson_op = sampler("poisson", _poisson, "PoissonBackward0")
@@ -352,7 +352,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Any:
         raise RuntimeError(f"Found dtype {got} but expected {want}")
     shape = broadcast_shapes(count.shape, prob.shape)
     count, prob = np.broadcast_to(count, shape), np.broadcast_to(prob, shape)
-    return rejection.binomial(stream_of(generator, "binomial"), count, prob)
+    return _normal.binomial(stream_of(generator, "binomial"), count, prob)
 
 
 _binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob", rule=no_derivative("binomial"))
@@ -380,11 +380,11 @@ def _gamma(input: Any, generator: Any) -> Any:
     d = floating(input, "gamma_cpu")
     if d.itemsize == 2:
         raise unsupported("gamma_cpu", d)
-    return rejection.standard_gamma(stream_of(generator, "_standard_gamma"), input)
+    return _normal.standard_gamma(stream_of(generator, "_standard_gamma"), input)
 
 
 def _gamma_grad(input: Any, output: Any) -> Any:
-    return rejection.standard_gamma_grad(input, output)
+    return _normal.standard_gamma_grad(input, output)
 
 
 _standard_gamma_grad = Op(
@@ -413,7 +413,7 @@ def _dirichlet(input: Any, generator: Any) -> Any:
     d = floating(input, "dirichlet")
     if d.itemsize == 2:
         raise unsupported("dirichlet", d)
-    return rejection.dirichlet(stream_of(generator, "_sample_dirichlet"), input)
+    return _normal.dirichlet(stream_of(generator, "_sample_dirichlet"), input)
 
 
 _dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=no_derivative("_sample_dirichlet"))
