@@ -6,6 +6,7 @@ import mmap
 import os
 import pickletools
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from enum import Enum
@@ -197,8 +198,6 @@ def check_module_version_greater_or_equal(
         )
         if error_if_malformed:
             raise RuntimeError(message) from e
-        import warnings
-
         warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
         return True
     return found >= req_version_tuple

@@ -6,6 +6,7 @@ and gives the same bits every time. They remember what they were told, so that a
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .devices import CPU, check_cpu, device
@@ -73,8 +74,6 @@ def set_float32_matmul_precision(precision: str) -> None:
     """
     global _matmul_precision
     if precision not in ("highest", "high", "medium"):
-        import warnings
-
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
             "setFloat32MatmulPrecision call has no effect.", UserWarning, stacklevel=2,

@@ -7,6 +7,7 @@ saves of its own outputs is kept without a reference to them, so that no cycle i
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -49,8 +50,6 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        import warnings
-
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to `set_()` are not tracked",
@@ -112,8 +111,6 @@ class FunctionNode(Node, FunctionCtx):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        import warnings
-
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -287,8 +284,6 @@ class Function(metaclass=_FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        import warnings
-
         warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
@@ -415,8 +410,6 @@ def _check_dirty(ctx: Any, inputs: list[Tensor], outs: list[Any]) -> None:
         if not isinstance(t, Tensor):
             raise RuntimeError("mark_dirty can only accept variables, but argument ")
         if not _same(t, inputs):
-            import warnings
-
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
                 "mutated should "

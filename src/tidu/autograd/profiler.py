@@ -7,6 +7,7 @@ node by node. While a profiler runs, ops go a slower way; what it adds to each i
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import threading
@@ -345,8 +346,6 @@ class record_function:
         self._open = []
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        import functools
-
         @functools.wraps(fn)
         def wrapped(*args: Any, **kw: Any) -> Any:
             with record_function(self.name, self.args):

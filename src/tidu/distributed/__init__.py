@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from typing import Any
 
@@ -85,8 +86,6 @@ def init_process_group(
     Raises:
         RuntimeError: it was to have more than one process.
     """
-    import os
-
     size = world_size if world_size > 0 else int(os.environ.get("WORLD_SIZE", "1"))
     if size != 1:
         raise RuntimeError(f"torch.distributed: tidu runs in one process, and cannot make a group of {size}")

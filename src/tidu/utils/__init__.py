@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any as _Any
 
 from ..naming import submodule as _submodule
@@ -32,8 +33,6 @@ def swap_tensors(t1: _Any, t2: _Any) -> None:
     Raises:
         RuntimeError: somebody has a weak reference to one of them.
     """
-    import weakref
-
     from ..core.tensor import Tensor
 
     for name, t in (("t1", t1), ("t2", t2)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...ops.attention import canonical_mask
@@ -87,8 +88,6 @@ class Hardtanh(_InPlace):
         super().__init__(inplace)
         for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if value is not None:
-                import warnings
-
                 warnings.warn(
                     f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning, stacklevel=2
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -20,8 +21,6 @@ class Container(Module):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
-        import warnings
-
         warnings.warn(
             "nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that "
             "instead.",
