@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -131,8 +132,20 @@ def public(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
     return call
 
 
-def publish(namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, ...]]) -> None:
-    """Put the public form of each function in its place in a namespace."""
+def publish(
+    namespace: dict[str, Any], prefix: str, names: dict[str, tuple[str, ...]], family: str, homes: dict[str, str]
+) -> None:
+    """Put the public form of each function in its place in a namespace.
+
+    They come from `family`, but for those that `homes` has by other families. There a function is called by its name,
+    with or without the prefix, or as `homes` says behind "=".
+    """
+    own = dict(item.partition("=")[::2] for given in homes.values() for item in given.split())
+    rest = " ".join(name for name in names if name not in {*namespace, *own})
+    for home, given in [(family, rest), *homes.items()]:
+        module = vars(import_module(f".{home}", __package__))
+        for name in (item.partition("=")[0] for item in given.split()):
+            namespace[name] = module.get(prefix + name) or module[own.get(name) or name]
     for name in names:
         namespace[name] = public(namespace[name], prefix + name)
         sourced(namespace[name], f"{prefix[:-1]}.{name}")
