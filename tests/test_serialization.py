@@ -17,8 +17,9 @@ import tidu as torch
 from tidu import nn
 
 
-def test_a_program_prints_what_it_prints_on_pytorch():
-    recorded_programs.check("saving")
+@pytest.mark.parametrize("program", ["saving", "made_files"])
+def test_programs_print_what_they_print_on_pytorch(program):
+    recorded_programs.check(program)
 
 
 WRITTEN_BY_TORCH = Path(__file__).parent / "programs" / "written_by_torch.pt"

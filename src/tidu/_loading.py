@@ -73,6 +73,8 @@ class _SafeUnpickler(RestrictedUnpickler):
         self.storages = storages
 
     def find_class(self, module: str, name: str) -> Any:
+        if module.startswith(f"{__package__}."):  # a function's, from another pickler than save's
+            module = "torch" + module.removeprefix(__package__)
         refuse_absent(module, name)
         return super().find_class(module, name)
 

@@ -96,6 +96,10 @@ PLACES: dict[tuple[str, str], Any] = {
     **{("torch", d.legacy + "Storage"): d for d in dtypes.ALL},
 }
 
+for (_module, _), _function in PLACES.items():
+    if _module == "torch._utils":
+        _function.__module__ = f"{__package__}._utils"  # where pickle finds it
+
 # What PyTorch's files may hold and nothing here can be made of.
 ABSENT: dict[tuple[str, str], str] = {
     **{("torch", f"Q{kind}Storage"): "a quantized tensor" for kind in ("Int8", "Int32", "UInt8", "UInt4x2", "UInt2x4")},
