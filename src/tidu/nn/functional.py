@@ -12,11 +12,11 @@ from ..naming import placed as _placed
 from ..naming import sourced as _sourced
 from ..ops import activation as _activation
 from ..ops import adaptive as _adaptive
-from ..ops import ctc as _ctc
 from ..ops import dropout as _dropout
 from ..ops import embedding as _embedding
 from ..ops import loss as _loss
 from ..ops import margin as _margin
+from ..ops import nll as _nll
 from ..ops import normalization as _normalization
 from ..ops import softmax as _softmax
 from ..ops._arguments import guarded as _guarded
@@ -107,7 +107,7 @@ adaptive_max_pool1d = _adaptive.f_adaptive_max_pool1d
 adaptive_max_pool2d = _adaptive.f_adaptive_max_pool2d
 adaptive_max_pool3d = _adaptive.f_adaptive_max_pool3d
 embedding_bag = _embedding.f_embedding_bag
-ctc_loss = _ctc.f_ctc_loss
+ctc_loss = _nll.f_ctc_loss
 alpha_dropout = _dropout.f_alpha_dropout
 dropout = _dropout.f_dropout
 feature_alpha_dropout = _dropout.f_feature_alpha_dropout

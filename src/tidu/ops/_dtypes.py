@@ -13,7 +13,7 @@ from ..core.errors import invalid_combination
 from ..core.promote import Number, Policy
 from ..core.returns import return_type
 from ..core.strided import _overlaps
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ..dtypes import dtype
 
 
@@ -74,27 +74,6 @@ def refusal(categories: str, word: str, error: type[Exception] = NotImplementedE
     return check
 
 
-_WORDS = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
-
-def c_word(d: dtypes.dtype) -> str:
-    """A dtype by the name of the type in C++, as some of PyTorch's messages have it."""
-    return _WORDS.get(d.name, d.name)
-
-
 def exact_out(call: Callable[..., Any], message: Callable[[Any, Any], str] | None = None) -> Callable[..., Any]:
     """Let an op refuse an out= of another dtype; `message` (result's dtype, out's dtype) has PyTorch's words."""
     op = call.op
@@ -117,7 +96,7 @@ def exact_out(call: Callable[..., Any], message: Callable[[Any, Any], str] | Non
 
 
 def _expected(have: Any, want: Any) -> str:
-    return f"Expected out tensor to have dtype {c_word(have)}, but got {c_word(want)} instead"
+    return f"Expected out tensor to have dtype {dtype_word(have)}, but got {dtype_word(want)} instead"
 
 
 def apart_out(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -291,7 +291,7 @@ _MAX = {
     dtypes.float16: 65504.0, dtypes.bfloat16: 3.3895313892515355e38, dtypes.float32: 3.4028234663852886e38,
     dtypes.float64: math.inf,
 }  # fmt: skip
-_C_TYPES = {
+C_TYPES = {
     "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
     "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
@@ -576,5 +576,5 @@ def filling(value: Any, d: dtype) -> Any:
     elif d.category == dtypes.BOOL:
         value = bool(value)
     if not fits:
-        raise RuntimeError(f"value cannot be converted to type {_C_TYPES[d.name]} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {C_TYPES[d.name]} without overflow")
     return np.array(value, d.np)

@@ -20,13 +20,6 @@ from ._make import as_dtype, finish, made, np_dtype, refuse_grad
 Array = np.ndarray[Any, Any]
 Draw = Callable[[Sequence[int]], Array]
 
-C_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
-    "int64": "long int",
-    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
-}  # fmt: skip
-
 
 def fill(a: Array, draw: Draw) -> Array:
     """Numbers for the places of `a` in the order in which they lie in memory, which is PyTorch's order."""

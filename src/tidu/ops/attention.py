@@ -12,8 +12,8 @@ from ..arrays import attention as kernels
 from ..arrays import rows
 from ..core.dispatch import Special
 from ..core.op import Op
-from ..core.tensor import Tensor, tensor_of, type_name
-from ._dtypes import c_word, refusal
+from ..core.tensor import Tensor, dtype_word, tensor_of, type_name
+from ._dtypes import refusal
 from ._loss import mul_number
 from .contraction import linear
 from .dropout import dropout, f_dropout
@@ -174,7 +174,7 @@ def _check(query: Value, key: Value, value: Value, mask: Value) -> None:
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{c_word(query.dtype)} key.dtype: {c_word(key.dtype)} and value.dtype: {c_word(value.dtype)} instead."
+            f"{dtype_word(query.dtype)} key.dtype: {dtype_word(key.dtype)} and value.dtype: {dtype_word(value.dtype)} instead."
         )
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(
@@ -184,12 +184,8 @@ def _check(query: Value, key: Value, value: Value, mask: Value) -> None:
     if mask is not None and mask.dtype.name not in ("bool", "float32") and mask.dtype != query.dtype:
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-            f"{_long(mask)} and  query.dtype: {c_word(query.dtype)} instead."
+            f"{dtype_word(mask.dtype)} and  query.dtype: {dtype_word(query.dtype)} instead."
         )
-
-
-def _long(x: Value) -> str:
-    return {"int64": "long int"}.get(x.dtype.name, c_word(x.dtype))
 
 
 def _fits(q: Value, k: Value, v: Value, mask: Value, dropout_p: float, gqa: bool) -> bool:

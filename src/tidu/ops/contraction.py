@@ -16,9 +16,9 @@ from ..core.inplace import resize, write_out
 from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
-from ..core.tensor import Tensor, live_node, new, type_name
+from ..core.tensor import Tensor, dtype_word, live_node, new, type_name
 from ..shapes import normalize_dim
-from ._dtypes import c_word, refusal
+from ._dtypes import refusal
 from .arithmetic import mul
 from .matmul import addmm, bmm, dot, matmul, mm, unsafe_view
 from .reduction import into
@@ -515,7 +515,7 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value = None) ->
     """
     given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
     if any(v is not None and v.dtype != input1.dtype for v in given.values()):
-        got = ", ".join(f"{k}: {c_word(v.dtype)}" for k, v in given.items() if v is not None)
+        got = ", ".join(f"{k}: {dtype_word(v.dtype)}" for k, v in given.items() if v is not None)
         raise RuntimeError(f"All tensors must have the same dtype, got {got}")
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")

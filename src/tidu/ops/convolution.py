@@ -19,8 +19,8 @@ from ..core.elementwise import conj, elementwise
 from ..core.errors import type_word
 from ..core.linear import bilinear
 from ..core.op import Op
-from ..core.tensor import Tensor, type_name
-from ._dtypes import c_word, refusal
+from ..core.tensor import Tensor, dtype_word, type_name
+from ._dtypes import refusal
 from ._make import laid_as
 from .comparison import view_as_real
 from .reduction import sum
@@ -286,7 +286,7 @@ def _check_output_padding(extra: Ints, stride: Ints, dilation: Ints) -> None:
 def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: Ints, transposed: bool) -> None:
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(
-            f"Input type ({c_word(input.dtype)}) and bias type ({c_word(bias.dtype)}) should be the same"
+            f"Input type ({dtype_word(input.dtype)}) and bias type ({dtype_word(bias.dtype)}) should be the same"
         )
     differ = input.dtype != weight.dtype
     if differ and (input.dtype.is_complex or input.dtype in (dtypes.float32, dtypes.bfloat16)):

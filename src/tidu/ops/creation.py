@@ -11,7 +11,7 @@ from .. import dtypes
 from ..core.linear import linear
 from ..core.parameters import REQUIRED, missing
 from ..core.subclass import call_overridden
-from ..core.tensor import Tensor, raw, tensor_of
+from ..core.tensor import Tensor, dtype_word, raw, tensor_of
 from ..core.views import window
 from ..devices import check_cpu
 from ..dtypes import dtype as Dtype
@@ -288,12 +288,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return made(np.frombuffer(buffer, d.np, count, offset), requires_grad)
 
 
-_C_WORDS = {
-    "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int",
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
 alias = linear("alias", lambda input: input.view(), lambda g: g, view=True, out_arg=False)
 
 
@@ -325,7 +319,7 @@ def build(d: Dtype | None, args: tuple[Any, ...], device: Any) -> Any:
 
 def _options(d: Dtype) -> str:
     return (
-        f"TensorOptions(dtype={_C_WORDS.get(d.name, d.name)}, device=cpu, layout=Strided, requires_grad=false "
+        f"TensorOptions(dtype={dtype_word(d)}, device=cpu, layout=Strided, requires_grad=false "
         "(default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 

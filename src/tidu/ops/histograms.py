@@ -9,9 +9,9 @@ import numpy as np
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.returns import return_type
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, dtype_word, tensor_of
 from ..dtypes import from_numpy
-from ._dtypes import c_word, exact_out
+from ._dtypes import exact_out
 from .arithmetic import not_implemented
 
 __all__ = ["bincount", "bucketize", "histc", "histogram", "histogramdd", "searchsorted"]
@@ -280,7 +280,7 @@ def _run(input: Any, bins: list[Any], range_: Any, weight: Any, density: bool) -
         if isinstance(b, np.ndarray) and b.dtype != input.dtype:
             raise RuntimeError(
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{c_word(kind)} and bins for dimension {d} with dtype {c_word(from_numpy(b.dtype))}"
+                f"{dtype_word(kind)} and bins for dimension {d} with dtype {dtype_word(from_numpy(b.dtype))}"
             )
     if weight is not None and weight.shape != input.shape[:-1]:
         raise RuntimeError(

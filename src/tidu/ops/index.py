@@ -22,7 +22,6 @@ LAZY = {
         "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
         "",
     ),
-    "ctc": ("ctc_loss", "", ""),
     "decompositions": ("qr svd", "*", ""),
     "distance": ("cdist cosine_similarity pairwise_distance pdist", "", ""),
     "draws": (
@@ -74,7 +73,7 @@ LAZY = {
     "margin": ("cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss", "", ""),
     "matrix_functions": ("cross geqrf matrix_exp matrix_power orgqr ormqr trace", "*", ""),
     "mixing": ("lerp addcmul addcdiv", "* lerp_ addcmul_ addcdiv_", ""),
-    "nll": ("", "", ""),
+    "nll": ("ctc_loss", "", ""),
     "normalization": ("batch_norm group_norm instance_norm native_batch_norm native_group_norm", "", ""),
     "padding": ("channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle", "", ""),
     "piecewise": (
@@ -83,8 +82,9 @@ LAZY = {
         "nan_to_num heaviside hypot atan2 arctan2 ldexp",
     ),
     "places": (
-        "argwhere masked_scatter masked_select nonzero nonzero_static put take unravel_index",
-        "* masked_scatter_ put_ -unravel_index",
+        "argwhere masked_scatter masked_select nonzero nonzero_static put scatter_reduce segment_reduce take "
+        "unravel_index",
+        "* masked_scatter_ put_ scatter_reduce_ -segment_reduce -unravel_index",
         "",
     ),
     "pooling": ("avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
@@ -101,12 +101,13 @@ LAZY = {
         "",
     ),
     "rearrange": (
-        "diag diag_embed diagflat diagonal_copy flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
+        "chunk diag diag_embed diagflat diagonal_copy dsplit flip fliplr flipud hsplit repeat_interleave roll "
+        "rot90 split split_with_sizes tensor_split tile tril triu unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit",
         "* fill_diagonal_ repeat tril_ triu_ -diagonal_copy",
         "",
     ),
     "scan": ("cummax cummin cumprod cumsum logcumsumexp", "*", "cumprod cumsum"),
-    "segments": ("scatter_reduce segment_reduce", "scatter_reduce scatter_reduce_", ""),
     "sharing": ("", "is_shared share_memory_", ""),
     "softmax": ("layer_norm log_softmax native_layer_norm rms_norm softmax", "log_softmax softmax", ""),
     "solvers": ("det inverse logdet slogdet", "*", ""),
@@ -119,12 +120,6 @@ LAZY = {
     "spectrogram": (
         "bartlett_window blackman_window hamming_window hann_window istft kaiser_window stft",
         "istft stft",
-        "",
-    ),
-    "splitting": (
-        "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
-        "unsafe_split_with_sizes vsplit",
-        "*",
         "",
     ),
     "statistics": (

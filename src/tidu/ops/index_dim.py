@@ -19,7 +19,7 @@ from ._hot import indexed, write_part
 from ._make import warn_once
 from .gather import check_index, copied
 from .piecewise import checked_number
-from .segments import cotangents, reduce_at
+from .places import cotangents, reduce_at
 from .shape import reshape
 from .storage import copy_as
 from .windows import expand

@@ -17,7 +17,7 @@ from ..core.op import Op
 from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim, normalize_dims
-from . import comparison, shape, splitting, windows
+from . import comparison, rearrange, shape, windows
 from ._dtypes import exact_out, refusal
 from .arithmetic import not_implemented
 from .gather import gather
@@ -406,9 +406,9 @@ t_copy = _copying(shape.t, "t_copy", "TBackward0_copy")
 transpose_copy = _copying(shape.transpose, "transpose_copy", "TransposeBackward0_copy")
 unfold_copy = _copying(windows.unfold, "unfold_copy", "UnfoldBackward0_copy")
 unsqueeze_copy = _copying(windows.unsqueeze, "unsqueeze_copy", "UnsqueezeBackward0_copy")
-unbind_copy = _copying(splitting.unbind, "unbind_copy", "UnbindBackward0_copy")
-split_copy = _copying(splitting._split_op, "split_copy", "SplitBackward0_copy")
-split_with_sizes_copy = _copying(splitting.split_with_sizes, "split_with_sizes_copy", "SplitWithSizesBackward0_copy")
+unbind_copy = _copying(rearrange.unbind, "unbind_copy", "UnbindBackward0_copy")
+split_copy = _copying(rearrange._split_op, "split_copy", "SplitBackward0_copy")
+split_with_sizes_copy = _copying(rearrange.split_with_sizes, "split_with_sizes_copy", "SplitWithSizesBackward0_copy")
 _expand_copy = _copying(windows.expand, "expand_copy", "ExpandBackward0_copy")
 _slice_copy = _copying(windows.slice_, "slice_copy", "SliceBackward0_copy")
 _strided_copy = _copying(_as_strided, "as_strided_copy", "AsStridedBackward0_copy")

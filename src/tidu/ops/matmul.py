@@ -15,10 +15,10 @@ from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear
 from ..core.op import Op
-from ..core.tensor import Tensor, type_name
+from ..core.tensor import Tensor, dtype_word, type_name
 from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
-from ._dtypes import c_word, exact_out, widened
+from ._dtypes import exact_out, widened
 from ._make import warn_once
 from .arithmetic import mul
 from .shape import reshape
@@ -42,7 +42,7 @@ def H(x: Any) -> Any:
 
 def _same_dtype(a: Any, b: Any) -> None:
     if a.dtype is not b.dtype and a.dtype != b.dtype:
-        x, y = (c_word(dtypes.from_numpy(v.dtype)) for v in (a, b))
+        x, y = (dtype_word(dtypes.from_numpy(v.dtype)) for v in (a, b))
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
 
 
@@ -453,7 +453,7 @@ def _baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any 
     b1, b2 = batch1.shape, batch2.shape
     _check_expands(input, (size_at(b1, 0), size_at(b1, 1), size_at(b2, 2)))
     if input.dtype != batch1.dtype:
-        words = [c_word(dtypes.from_numpy(v.dtype)) for v in (input, batch1, batch2)]
+        words = [dtype_word(dtypes.from_numpy(v.dtype)) for v in (input, batch1, batch2)]
         raise RuntimeError(
             f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: {words[2]}"
         )

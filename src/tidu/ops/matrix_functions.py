@@ -12,9 +12,8 @@ from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
 from ..core.returns import return_type
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ..shapes import broadcast_shapes, normalize_dim
-from ._dtypes import c_word
 from ._hot import hot
 from ._linalg import (
     H,
@@ -266,7 +265,7 @@ def linalg_multi_dot(tensors: Any, *, out: Any = None) -> Any:
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {v.ndim}D")
     for i, v in enumerate(tensors):
         if v.dtype != tensors[0].dtype:
-            a, b = (c_word(w.dtype) for w in (tensors[0], v))
+            a, b = (dtype_word(w.dtype) for w in (tensors[0], v))
             raise RuntimeError(
                 f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {a} and tensor {i} {b}"
             )

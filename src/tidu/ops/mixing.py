@@ -13,9 +13,9 @@ from ..core.errors import invalid_combination
 from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
 from ..core.promote import Number, Policy, scalar_of
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ._arguments import describe, strayed
-from ._dtypes import c_word, refuse, widened
+from ._dtypes import refuse, widened
 
 __all__ = ["lerp", "addcmul", "addcdiv"]
 METHODS = "* lerp_ addcmul_ addcdiv_"
@@ -56,7 +56,9 @@ def _lerp_op(input: Any, end: Any, weight: Any) -> Any:
         if isinstance(v, Tensor) and isinstance(input, Tensor) and v.dtype is not input.dtype:
             if word == "weight" and v.ndim == 0:
                 continue
-            raise RuntimeError(f"expected dtype {c_word(input.dtype)} for `{word}` but got dtype {c_word(v.dtype)}")
+            raise RuntimeError(
+                f"expected dtype {dtype_word(input.dtype)} for `{word}` but got dtype {dtype_word(v.dtype)}"
+            )
     return (_lerp if isinstance(weight, Number) else _lerp_tensor).op
 
 

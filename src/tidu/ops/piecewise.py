@@ -13,10 +13,11 @@ from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
 from ..core.returns import return_type
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ..shapes import broadcast_shapes
 from ._arguments import describe
-from ._dtypes import c_word, either, refuse
+from ._dtypes import either, refuse
+from ._make import C_TYPES
 from .arithmetic import not_implemented, zeros
 from .conversion import numbers_of
 from .pointwise import exp2, log
@@ -74,7 +75,9 @@ def _mask_op(input: Any, mask: Any, value: Any) -> tuple[Op, Any]:
             " * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number value)\n"
         )
     if kind_of(mask) != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {c_word(mask.dtype)}")
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {dtype_word(mask.dtype)}"
+        )
     if not isinstance(value, Tensor):
         return _fill_number.op, checked_number(value, input.dtype)
     if value.ndim:
@@ -94,23 +97,17 @@ def checked_number(value: Any, d: Any) -> Any:
         if d.category == dtypes.BOOL:
             return bool(value)
         if value.imag:
-            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+            raise RuntimeError(f"value cannot be converted to type {C_TYPES[d.name]} without overflow")
         value = value.real if d.is_floating_point else int(value.real)
     if d.category == dtypes.INTEGRAL and not isinstance(value, bool):
         info = np.iinfo(d.np)
         wraps = info.min == 0 and isinstance(value, int)  # where it is negative
         low = -int(info.max) if wraps else int(info.min)
         if not low <= value <= info.max:
-            raise RuntimeError(f"value cannot be converted to type {_CONVERTED.get(d.name, d.name)} without overflow")
+            raise RuntimeError(f"value cannot be converted to type {C_TYPES[d.name]} without overflow")
         return int(value) if value >= 0 or info.min else int(value) % (int(info.max) + 1)
     number(value, d)
     return value
-
-
-_CONVERTED = {
-    "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
-    "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-}  # fmt: skip
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

@@ -18,7 +18,7 @@ from ..arrays import normal as _normal
 from ..arrays import sampling
 from ..core.inplace import apply_inplace
 from ..core.op import Op
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ._generator import (
     Generator,
     default_generator,
@@ -30,7 +30,7 @@ from ._generator import (
     stream_of,
 )
 from ._make import check_place, sizes_of
-from ._sampler import C_NAMES, Array, dtype_for, factory, fill, float_arg, floating, int_arg, like, sampler, unsupported
+from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, like, sampler, unsupported
 from .factories import _like
 
 __all__ = [
@@ -55,7 +55,7 @@ def _check_uniform(d: dtypes.dtype, low: float, high: float) -> None:
     largest = dtypes.finfo(d).max
     for name, value in (("from", low), ("to", high)):
         if not -largest <= value <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {C_NAMES[d.name]}")
+            raise RuntimeError(f"{name} is out of bounds for {dtype_word(d)}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > largest:
@@ -279,12 +279,12 @@ def _check_range(d: dtypes.dtype, low: int, last: int, digits: int | None) -> No
         smallest, largest = (0, 1) if d is dtypes.bool_ else (np.iinfo(d.np).min, np.iinfo(d.np).max)
     for name, value in (("from", low), ("to - 1", last)):
         if not smallest <= value <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {C_NAMES[d.name]}")
+            raise RuntimeError(f"{name} is out of bounds for {dtype_word(d)}")
     for name, value in (("from", low), ("to - 1", last)):
         if digits and abs(value) > 1 << digits:
             warnings.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                f"{C_NAMES[d.name]} can support discrete uniform distribution only within this range. This warning "
+                f"{dtype_word(d)} can support discrete uniform distribution only within this range. This warning "
                 "will become an error in version 1.7 release, please fix the code in advance",
                 UserWarning,
                 stacklevel=2,
@@ -468,7 +468,7 @@ def _check_cauchy(d: dtypes.dtype, median: float, sigma: float) -> None:
     if d.category < dtypes.FLOATING:
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {C_NAMES[d.name]}"
+            f"specified {dtype_word(d)}"
         )
     if d.is_complex:
         raise unsupported("cauchy_cpu", d)

@@ -14,12 +14,11 @@ from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
 from ..core.modes import state
 from ..core.op import Op
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ..core.viewing import shaped_op
 from ..dtypes import FLOATING
 from ..shapes import normalize_dims, numel
 from ._arguments import quick
-from ._dtypes import c_word
 from ._hot import hot
 
 __all__ = [
@@ -113,7 +112,7 @@ def into(name: str, out: Any, r: Any, exact: str = "") -> Any:
     if exact and isinstance(out, Tensor) and out.dtype is not r.dtype:
         raise RuntimeError(
             exact.format(
-                want=r.dtype.legacy, out_word=out.dtype.legacy, want_c=c_word(r.dtype), out_c=c_word(out.dtype)
+                want=r.dtype.legacy, out_word=out.dtype.legacy, want_c=dtype_word(r.dtype), out_c=dtype_word(out.dtype)
             )
         )
     check_out(Named(name), r._a, out, isinstance(r, Tensor) and r.requires_grad)  # type: ignore[arg-type]

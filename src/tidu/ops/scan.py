@@ -12,9 +12,8 @@ from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
 from ..core.returns import return_type
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, dtype_word
 from ..shapes import normalize_dim
-from ._dtypes import c_word
 from .reduction import INT64, Ints, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
@@ -77,7 +76,9 @@ def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
             refuse_integers(input, dtype)
         return op(input, dim, dtype)
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(f"Expected out tensor to have dtype {c_word(dtype)}, but got {c_word(out.dtype)} instead")
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {dtype_word(dtype)}, but got {dtype_word(out.dtype)} instead"
+        )
     return op(input, dim, out.dtype, out=out)
 
 

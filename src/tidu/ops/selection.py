@@ -18,9 +18,9 @@ from ..core.modes import CAREFUL, state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.promote import Number, Policy, result_type, scalar_of
-from ..core.tensor import Tensor, live_node, new, tensor_of
+from ..core.tensor import Tensor, dtype_word, live_node, new, tensor_of
 from ..shapes import broadcast_shapes
-from ._dtypes import c_word, refusal
+from ._dtypes import refusal
 from ._hot import hot
 
 __all__ = [
@@ -325,7 +325,7 @@ def _keeps_dtype(input: Any, *bounds: Any) -> None:
     if not dtypes.can_cast(d, input.dtype):
         tensors = [b for b in bounds if isinstance(b, Tensor)]
         broadcast_shapes(input.shape, *[b.shape for b in tensors])
-        word = input.dtype.legacy if tensors else c_word(input.dtype)
+        word = input.dtype.legacy if tensors else dtype_word(input.dtype)
         raise RuntimeError(f"result type {d.legacy} can't be cast to the desired output type {word}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, dtype_word, tensor_of
 from ._make import as_dtype, check_place, made, warn_once
 from .comparison import view_as_real
 from .fourier import BY_N, NONE, ROOT, c2c, c2r, r2c
@@ -221,9 +221,8 @@ def _window(
     check_place(device, pin_memory, layout)
     d, length = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, fn), int(length)
     if d.category < dtypes.FLOATING:
-        name = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "bool": "bool"}.get(d.name, d.name)
         raise RuntimeError(
-            f"{fn} expects floating point dtypes, got: TensorOptions(dtype={name}, device=cpu, layout=Strided "
+            f"{fn} expects floating point dtypes, got: TensorOptions(dtype={dtype_word(d)}, device=cpu, layout=Strided "
             "(default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))"
         )
     if length < 0:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..core.broadcast import cast
+from ..core.broadcast import cast, sum_to
 from ..core.elementwise import conj
 from ..core.inplace import apply_inplace
 from ..core.op import Op
@@ -257,14 +258,8 @@ def _norm_partial(x: Any, out: Any, ord: float, dim: Ints, keepdim: bool) -> Any
             same = np.asarray(same).astype(n.dtype)
             count = np.add.reduce(same, dim, None, None, True)
         return _sgn(x) * (same / count)
-    if ord < 1:
-        p = where(a == 0, 0.0, where(a == 0, 1.0, a) ** (ord - 1))
-        return _sgn(x) * p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
-    if ord < 2:
-        p = where(a == 0, 0.0, where(a == 0, 1.0, a) ** (ord - 1))
-    else:
-        return x * a ** (ord - 2) * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
-    return _sgn(x) * p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
+    p = _sgn(x) * where(a == 0, 0.0, where(a == 0, 1.0, a) ** (ord - 1)) if ord < 2 else x * a ** (ord - 2)
+    return p * where(n == 0, 0.0, where(n == 0, 1.0, n) ** (1 - ord))
 
 
 def _norm_cotangent(g: Any, input: Any, out: Any, input_shape: Ints, ord: float, dim: Ints, keepdim: bool) -> Any:
@@ -343,12 +338,6 @@ def _dist_partial(input: Any, other: Any, out: Any, p: float) -> Any:
     return _norm_partial(d, out, p, tuple(range(len(shape))), False)
 
 
-def _sum_to(x: Any, shape: Ints) -> Any:
-    from ..core.broadcast import sum_to
-
-    return sum_to(x, shape)
-
-
 def _dist_tangent(t: Any, input: Any, other: Any, out: Any, p: float) -> Any:
     d = input - other
     return _norm_tangent(t.expand(tuple(d.shape)), d, out, p, tuple(range(d.ndim)), False)
@@ -358,17 +347,14 @@ _dist = Op(
     "dist",
     lambda input, other, p: _vector_norm_forward(input - other, p, tuple(range(max(input.ndim, other.ndim))), False),
     vjp={
-        "input": lambda g, input, other, out, p, input_shape: _sum_to(
+        "input": lambda g, input, other, out, p, input_shape: sum_to(
             g * _dist_partial(input, other, out, p), input_shape
         ),
-        "other": lambda g, input, other, out, p, other_shape: _sum_to(
+        "other": lambda g, input, other, out, p, other_shape: sum_to(
             -g * _dist_partial(input, other, out, p), other_shape
         ),
     },
-    jvp={
-        "input": lambda t, input, other, out, p: _dist_tangent(t, input, other, out, p),
-        "other": lambda t, input, other, out, p: _dist_tangent(-t, input, other, out, p),
-    },
+    jvp={"input": _dist_tangent, "other": lambda t, input, other, out, p: _dist_tangent(-t, input, other, out, p)},
     out_arg=False,
 )
 
@@ -401,7 +387,7 @@ def _renorm_backward(g: Any, input: Any, p: float, dim: int, maxnorm: float) -> 
     """g times the factor, and what comes through the norm that the factor depends on."""
     others = tuple(i for i in range(input.ndim) if i != dim)
     n = vector_norm_value(input, p, others)
-    inner = _sum_value(_real(conj(input) * g), others)
+    inner = _sum_value((conj(input) * g).real, others)
     slope = where(n > maxnorm, -maxnorm / ((n + 1e-7) * (n + 1e-7)), 0.0)
     return g * _factor(input, p, dim, maxnorm) + _norm_partial(input, n, p, others, True) * (inner * slope)
 
@@ -420,10 +406,6 @@ def vector_norm_value(x: Any, p: float, dims: Ints) -> Any:
 
 def _sum_value(x: Any, dims: Ints) -> Any:
     return np.add.reduce(x, dims, None, None, True) if isinstance(x, np.ndarray) else sum(x, dims, True)
-
-
-def _real(x: Any) -> Any:
-    return x.real
 
 
 _renorm = Op(
@@ -504,18 +486,16 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     else:
         free = total - correction * (w * aweights).sum() / total
     if float(free) <= 0:
-        import warnings
-
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             UserWarning,
             stacklevel=2,
-        )  # noqa: E501
+        )
         free = 0
     d = x - average.unsqueeze(1)
     right = (d if w is None else d * w).t()
     c = d @ (right.conj() if right.dtype.is_complex else right)
-    return (c / free).squeeze() if not isinstance(free, int) or free else (c / free).squeeze()
+    return (c / free).squeeze()
 
 
 def corrcoef(input: Any) -> Any:

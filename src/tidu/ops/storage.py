@@ -14,12 +14,11 @@ from ..core.inplace import check_inplace, shadow
 from ..core.modes import state
 from ..core.op import REGISTRY, Op
 from ..core.strided import _overlaps
-from ..core.tensor import Tensor, raw
+from ..core.tensor import Tensor, dtype_word, raw
 from ..core.views import geometry, offset_in, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ..naming import Shown
-from ._dtypes import c_word
 from ._make import shape_of, sizes_of
 from ._sampler import no_derivative
 
@@ -285,7 +284,10 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         a = raw(source)
         if a.dtype != raw(self).dtype:
             raise RuntimeError(
-                "Could not set tensor of type " + c_word(source.dtype) + " to a tensor of type " + c_word(self.dtype)
+                "Could not set tensor of type "
+                + dtype_word(source.dtype)
+                + " to a tensor of type "
+                + dtype_word(self.dtype)
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
     else:
