@@ -78,9 +78,9 @@ _NATIVE, _NATIVE_KEYS, _NATIVE_WIDTH, _NATIVE_SHARED = 1 << 18, 512, 128, 1 << 2
 
 
 def _natively(
-    name: str, arrays: list[Array], keys: int, causal: bool, mask: Mask | None, scale: float, scratch: int
+    name: str, arrays: list[Array], keys: int, causal: bool, mask: Mask | None, scale: float, turned: int
 ) -> bool:
-    """Run a kernel of native_attention.py; False where there is none."""
+    """Run a kernel of native_attention.py, which turns so many arrays; False where there is none."""
     batch, heads, length, width = arrays[0].shape
     function = kernel(name)
     if function is None:
@@ -99,6 +99,7 @@ def _natively(
     pieces = min(count, 2 * get_num_threads()) if work >= _NATIVE_SHARED else 1
     step = -(-count // pieces)
 
+    scratch = 32 * (turned * width + (turned + 1) * keys + 1)
     spaces = np.empty((pieces, scratch), np.float32)
     first = address(spaces)
     share(
@@ -232,7 +233,8 @@ def _sums(s: Array) -> Array:
 
 
 def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causal: bool, out: Array) -> Array:
-    """Write the result into `out`; return the logarithm of the sum of each row's exponentials, with one column.
+    """Write the result into `out`; return the logarithm of the sum of each row's exponentials, with one column, to base
+    2 from native loops, which alone read it then.
 
     A query that sees no key gives zeros. `causal`: query i sees keys 0 to i.
     """
@@ -242,10 +244,8 @@ def forward(q: Array, k: Array, v: Array, scale: float, mask: Mask | None, causa
         out[...] = 0
         lse[...] = -np.inf
         return lse
-    if _suits(q, k) and out.strides[3] == 4:
-        padded = -(-others // 16) * 16
-        space = padded * (q.shape[3] + 32) + 64
-        if _natively("attention", [*map(_rows, (q, k, v)), out, lse], others, causal, mask, scale, space):
+    if _suits(q, k):
+        if _natively("attention", [*map(_rows, (q, k, v)), out, lse], others, causal, mask, scale, 1):
             return lse
     tiles = _tiles(q, k, causal, mask)
     exp, unit = exponential(dtype)
@@ -290,10 +290,8 @@ def backward(
             a[...] = 0
         return gq, gk, gv
     if _suits(q, k):
-        padded = -(-others // 16) * 16
-        space = padded * 2 * (q.shape[3] + 32)
-        arrays = [*map(_rows, (g, q, k, v, out)), np.ascontiguousarray(lse), gq, gk, gv]
-        if _natively("attention_backward", arrays, others, causal, mask, scale, space):
+        arrays = [*map(_rows, (g, q, k, v)), np.ascontiguousarray(lse), gq, gk, gv]
+        if _natively("attention_backward", arrays, others, causal, mask, scale, 2):
             return gq, gk, gv
     tiles = _tiles(q, k, causal, mask)
     exp, unit = exponential(dtype)

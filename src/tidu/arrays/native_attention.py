@@ -1,7 +1,9 @@
 """Attention over heads of short sequences as native loops: per head, some queries at a time, all in the nearest cache.
 
 A kernel takes (table, first head, last head, scratch, scale). The table holds addresses, then for each array the
-distances between batches, heads and rows, then sizes; every row is contiguous.
+distances between batches, heads and rows, then sizes; every row is contiguous. Scores lie turned, a row for each key:
+what happens to a query happens in its lane. They are exponents of two, not of e, and so are the
+logarithms of the rows' sums, which the backward pass reads.
 """
 
 from __future__ import annotations
@@ -10,213 +12,222 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tidu.arrays.native_functions import exp, log
+from tidu.arrays.native_functions import log, power
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
 from tidu.arrays.native_product import product_of, turn_of
 
-__all__ = ["ATTENTION", "TILE"]
+__all__ = ["ATTENTION"]
 
-TILE = 32  # queries that go through together
+TILE = 2 * WIDTH  # queries that go through together
 _LOWEST = -3.4028234663852886e38  # of finite numbers
+_UNIT = 1 / math.log(2)
 
 
-class _Head:
-    """One head's arrays: where it lies, and its rows' distances."""
+class _Heads:
+    """The arrays: where a head lies in them, and its rows' distances."""
 
     def __init__(self, k: Loops, names: Sequence[str]) -> None:
-        self.k, b = k, k.builder
+        self.k, self.b, self.names = k, k.builder, names
+        b = k.builder
         table = b.bitcast(k.arguments[0], k.int.as_pointer())
         numbers = iter(range(100))
 
         def number() -> Any:
             return b.load(b.gep(table, [k.whole(next(numbers))]))
 
-        self.places = {name: b.inttoptr(number(), k.single.as_pointer()) for name in names}
-        self.strides = {name: (number(), number(), number()) for name in names}
-        self.heads, self.length, self.others, self.width, self.causal, self.masked = (number() for _ in range(6))
+        self.places = [b.inttoptr(number(), k.single.as_pointer()) for _ in names]
+        self.strides = [(number(), number(), number()) for _ in names]
+        self.heads, self.length, self.others, self.width, causal, masked = (number() for _ in range(6))
+        self.causal, self.masked = (b.icmp_signed("!=", x, k.whole(0)) for x in (causal, masked))
+        self.product, self.turn = product_of(k), turn_of(k)
+        self.scale = k.scalar(k.arguments[4])
+        self.free = k.arguments[3]  # what is left of the scratch memory
 
-    def at(self, name: str, n: Any) -> tuple[Any, Any]:
-        b = self.k.builder
-        over_batch, over_heads, over_rows = self.strides[name]
-        start = b.add(b.mul(b.sdiv(n, self.heads), over_batch), b.mul(b.srem(n, self.heads), over_heads))
-        return self.k.at(self.places[name], start), over_rows
+    def scratch(self, rows: Any) -> Any:
+        """Room for so many rows of a number for each query."""
+        place = self.free
+        self.free = self.k.at(place, self.b.mul(rows, self.k.whole(TILE)))
+        return place
 
+    def each(self, body: Callable[[dict[str, tuple[Any, Any]]], None]) -> None:
+        """body({name: (place, distance of rows)}) for every head."""
+        b = self.b
 
-def _padded(k: Loops, n: Any) -> Any:
-    return k.builder.and_(k.builder.add(n, k.whole(WIDTH - 1)), k.whole(-WIDTH))
+        def one(n: Any) -> tuple[()]:
+            batch, head = b.sdiv(n, self.heads), b.srem(n, self.heads)
+            starts = [b.add(b.mul(batch, x), b.mul(head, y)) for x, y, _ in self.strides]
+            places = [self.k.at(p, s) for p, s in zip(self.places, starts, strict=True)]
+            rows = [s[2] for s in self.strides]
+            body(dict(zip(self.names, zip(places, rows, strict=True), strict=True)))
+            return ()
 
+        _, first, last, *_ = self.k.arguments
+        self.k.steps(first, last, 1, (), one)
 
-def _tiles(k: Loops, head: _Head, body: Callable[[Any, Any, Any], None]) -> None:
-    """body(first query, how many, keys that they see) for one tile after the other."""
-    b = k.builder
+    def tiles(self, body: Callable[[_Tile], None]) -> None:
+        def one(i: Any) -> tuple[()]:
+            body(_Tile(self, i))
+            return ()
 
-    def tile(i: Any) -> tuple[()]:
-        left = b.sub(head.length, i)
-        count = b.select(b.icmp_signed("<", left, k.whole(TILE)), left, k.whole(TILE))
-        last = b.add(i, count)
-        fewer = b.and_(b.icmp_signed("!=", head.causal, k.whole(0)), b.icmp_signed("<", last, head.others))
-        body(i, count, b.select(fewer, last, head.others))
-        return ()
+        self.k.loop(self.length, TILE, (), one)
 
-    k.loop(head.length, TILE, (), tile)
-
-
-def _limit(k: Loops, head: _Head, query: Any, keys: Any) -> Any:
-    """How many keys a query sees."""
-    b = k.builder
-    own = b.add(query, k.whole(1))
-    fewer = b.and_(b.icmp_signed("!=", head.causal, k.whole(0)), b.icmp_signed("<", own, keys))
-    return b.select(fewer, own, keys)
-
-
-def _mask(k: Loops, head: _Head, row: Any, mask: Any, seen: Any) -> None:
-    """Add the mask to a row of scores, where there is one; minus infinity wins over everything."""
-    b = k.builder
-
-    def step(at: Lanes) -> list[Value]:
-        m = at.load(mask)
-        hidden = b.fcmp_ordered("<", m.raw, k.spread(_LOWEST).raw)
-        at.store(Value(k, b.select(hidden, m.raw, (at.load(row) + m).raw)), row)
-        return []
-
-    k.vectors(b.select(b.icmp_signed("!=", head.masked, k.whole(0)), seen, k.whole(0)), (), step)
+    def fewer(self, when: Any, x: Any, y: Any) -> Any:
+        """The smaller, if `when`, else y."""
+        return self.b.select(self.b.and_(when, self.b.icmp_signed("<", x, y)), x, y)
 
 
-def _clear(k: Loops, row: Any, seen: Any, keys: Any) -> None:
-    """Zeros behind the keys that a query sees."""
-    k.rest(seen, keys, (), lambda at: [at.store(k.spread(0.0), row)] and [])
+class _Tile:
+    """Some queries: the first, how many, and the keys that any and that all of them see."""
+
+    def __init__(self, heads: _Heads, i: Any) -> None:
+        self.heads, self.k, self.b, self.i = heads, heads.k, heads.b, i
+        k, b = self.k, self.b
+        left, most = b.sub(heads.length, i), k.whole(TILE)
+        self.count = b.select(b.icmp_signed("<", left, most), left, most)
+        self.keys = heads.fewer(heads.causal, b.add(i, self.count), heads.others)
+        self.open = heads.fewer(heads.causal, i, self.keys)
+
+    def rows(self, array: tuple[Any, Any]) -> tuple[Any, Any]:
+        return self.k.at(array[0], self.b.mul(self.i, array[1])), array[1]
+
+    def turn(self, array: tuple[Any, Any], out: Any, scale: Value) -> None:
+        self.heads.turn(*self.rows(array), self.count, self.heads.width, out, TILE, scale.raw)
+
+    def products(self, left: tuple[Any, Any], right: Any, out: Any) -> None:
+        """Those of every key with every query."""
+        self.heads.product(*left, 1, right, TILE, out, TILE, self.keys, TILE, self.heads.width, 0)
+
+    def lanes(self) -> list[Lanes]:
+        """Where the queries are in a row of a number for each; the last of them may be missing."""
+        return [self.k.some(self.k.whole(v), self.count) for v in range(0, TILE, WIDTH)]
+
+    def down(self, first: Any, last: Any, hides: bool, carried: Sequence[Value], body: Any) -> list[Value]:
+        """carried = body(lanes, which see, *carried), for rows of scores and each of their vectors."""
+        k, b = self.k, self.b
+
+        def step(j: Any, *before: Value) -> list[Value]:
+            after: list[Value] = []
+            from_first = k._spread(b.trunc(b.sub(j, self.i), k.ir.IntType(32)), k.ints)
+            n = len(before) // 2
+            for half, v in enumerate(range(0, TILE, WIDTH)):
+                own = k.ir.Constant(k.ints, list(range(v, v + WIDTH)))
+                sees = b.icmp_signed("<=", from_first, own) if hides else None
+                at = Lanes(k, b.add(b.mul(j, k.whole(TILE)), k.whole(v)), None)
+                after += body(at, sees, *before[half * n : half * n + n])
+            return after
+
+        return k.steps(first, last, 1, carried, step)
+
+    def keyed(self, carried: Sequence[Value], body: Any) -> list[Value]:
+        """`down` all the scores, those that every query sees and the others."""
+        carried = self.down(self.k.whole(0), self.open, False, carried, body)
+        return self.down(self.open, self.keys, True, carried, body)
+
+    def where(self, sees: Any, x: Value, other: float) -> Value:
+        return x if sees is None else Value(self.k, self.b.select(sees, x.raw, self.k.spread(other).raw))
+
+    def mask(self, mask: tuple[Any, Any], scores: Any, turned: Any) -> None:
+        """Add the mask, where there is one; minus infinity wins over everything."""
+        k, b, heads = self.k, self.b, self.heads
+        keys = b.select(heads.masked, self.keys, k.whole(0))
+        heads.turn(*self.rows(mask), self.count, keys, turned, TILE, k.scalar(k.constant(k.single, _UNIT)).raw)
+
+        def step(at: Lanes, _: Any) -> list[Value]:
+            m = at.load(turned)
+            hidden = b.fcmp_ordered("<", m.raw, k.spread(_LOWEST).raw)
+            at.store(Value(k, b.select(hidden, m.raw, (at.load(scores) + m).raw)), scores)
+            return []
+
+        self.down(k.whole(0), keys, False, (), step)
 
 
 def _forward(k: Loops) -> None:
-    _, first, last, scratch, scale = k.arguments
-    b = k.builder
-    head = _Head(k, ("q", "k", "v", "out", "lse", "mask"))
-    product, turn = product_of(k), turn_of(k)
-    padded = _padded(k, head.others)
-    turned = scratch
-    scores = k.at(scratch, b.mul(padded, head.width))
-    sums = k.at(scores, b.mul(padded, k.whole(TILE)))
-    maxima = k.at(sums, k.whole(TILE))
-    scale = k.scalar(scale)
+    heads = _Heads(k, ("q", "k", "v", "out", "logs", "mask"))
+    turned, scores = heads.scratch(heads.width), heads.scratch(heads.others)
+    factors, masks = heads.scratch(k.whole(1)), heads.free
 
-    def one(n: Any) -> tuple[()]:
-        (q, over_q), (key, over_k), (v, over_v), (out, over_out), (lse, _), (mask, over_mask) = (
-            head.at(name, n) for name in ("q", "k", "v", "out", "lse", "mask")
-        )
-        turn(key, over_k, head.others, head.width, turned, padded, scale.raw)
+    def one(a: dict[str, Any]) -> None:
+        def tile(t: _Tile) -> None:
+            t.turn(a["q"], turned, heads.scale * _UNIT)
+            t.products(a["k"], turned, scores)
+            t.mask(a["mask"], scores, masks)
 
-        def tile(i: Any, count: Any, keys: Any) -> None:
-            product(k.at(q, b.mul(i, over_q)), over_q, 1, turned, padded, scores, padded, count, keys, head.width, 0)
+            def largest(at: Lanes, sees: Any, m: Value) -> list[Value]:
+                x = t.where(sees, at.load(scores), -math.inf)
+                return [m.where_above(x, x)]
 
-            def row(r: Any) -> None:
-                x = k.at(scores, b.mul(r, padded))
-                query = b.add(i, r)
-                seen = _limit(k, head, query, keys)
-                _mask(k, head, x, k.at(mask, b.mul(query, over_mask)), seen)
-                low = -math.inf
-                (m,) = k.vectors(
-                    seen, [k.spread(low)], lambda at, m: [(lambda y: m.where_above(y, y))(at.load(x, low))]
-                )
-                most = k.total(m, lambda y, z: y.where_above(z, z)).where_above(_LOWEST, 0.0)
-                m = k.spread(most)
+            maxima = [m.where_above(_LOWEST, 0.0) for m in t.keyed([k.spread(-math.inf)] * 2, largest)]
 
-                def exponentials(at: Lanes, s: Value) -> list[Value]:
-                    e = exp(at.load(x, low) - m)
-                    at.store(e, x)
-                    return [s + e]
+            def powers(at: Lanes, sees: Any, m: Value, s: Value) -> list[Value]:
+                e = t.where(sees, power(at.load(scores) - m), 0.0)
+                at.store(e, scores)
+                return [m, s + e]
 
-                (s,) = k.vectors(seen, [k.spread(0.0)], exponentials)
-                b.store(most.raw, k.at(maxima, r))
-                b.store(k.total(s, lambda y, z: y + z).raw, k.at(sums, r))
-                _clear(k, x, seen, keys)
+            zero = k.spread(0.0)
+            sums = t.keyed([maxima[0], zero, maxima[1], zero], powers)[1::2]
+            logs, _ = t.rows(a["logs"])
+            for i, (at, m, s) in enumerate(zip(t.lanes(), maxima, sums, strict=True)):
+                Lanes(k, k.whole(WIDTH * i), None).store(1.0 / s.where_above(0.0, 1.0), factors)
+                at.store(s.chooses(log(s).times_plus(_UNIT, m), -math.inf), logs)
+            out, over_out = t.rows(a["out"])
+            heads.product(scores, 1, TILE, *a["v"], out, over_out, t.count, heads.width, t.keys, 0)
 
-            k.rows(count, row)
-            target = k.at(out, b.mul(i, over_out))
-            product(scores, padded, 1, v, over_v, target, over_out, count, head.width, keys, 0)
+            def scaled(r: Any) -> None:
+                factor = k.spread(k.scalar(k.builder.load(k.at(factors, r))))
+                y = k.at(out, k.builder.mul(r, over_out))
+                k.vectors(heads.width, (), lambda at: [at.store(at.load(y) * factor, y)] and [])
 
-            def divided(r: Any) -> None:
-                total = k.scalar(b.load(k.at(sums, r)))
-                divisor = k.spread(1.0 / total.where_above(0.0, 1.0))
-                y = k.at(target, b.mul(r, over_out))
-                k.vectors(head.width, (), lambda at: [at.store(at.load(y) * divisor, y)] and [])
+            k.rows(t.count, scaled)
 
-            def logarithms(at: Lanes) -> list[Value]:
-                total = at.load(sums)
-                at.store(total.chooses(log(total) + at.load(maxima), -math.inf), k.at(lse, i))
-                return []
+        heads.tiles(tile)
 
-            k.rows(count, divided)
-            k.vectors(count, (), logarithms)
-
-        _tiles(k, head, tile)
-        return ()
-
-    k.steps(first, last, 1, (), one)
+    heads.each(one)
 
 
 def _backward(k: Loops) -> None:
-    _, first, last, scratch, scale = k.arguments
-    b = k.builder
-    names = ("g", "q", "k", "v", "out", "lse", "gq", "gk", "gv", "mask")
-    head = _Head(k, names)
-    product, turn = product_of(k), turn_of(k)
-    padded = _padded(k, head.others)
-    size, piece = b.mul(padded, head.width), b.mul(padded, k.whole(TILE))
-    turned_k, turned_v = scratch, k.at(scratch, size)
-    weights = k.at(turned_v, size)
-    slopes = k.at(weights, piece)
-    scale = k.scalar(scale)
+    heads = _Heads(k, ("g", "q", "k", "v", "logs", "gq", "gk", "gv", "mask"))
+    b, width = k.builder, heads.width
+    turned_q, turned_g = heads.scratch(width), heads.scratch(width)
+    weights, slopes, masks = heads.scratch(heads.others), heads.scratch(heads.others), heads.free
 
-    def one(n: Any) -> tuple[()]:
-        at_ = {name: head.at(name, n) for name in names}
-        (g, over_g), (q, over_q), (key, over_k), (v, over_v), (out, over_out) = (at_[x] for x in names[:5])
-        (lse, over_lse), (gq, over_gq), (gk, over_gk), (gv, over_gv), (mask, over_mask) = (at_[x] for x in names[5:])
-        turn(key, over_k, head.others, head.width, turned_k, padded, scale.raw)
-        turn(v, over_v, head.others, head.width, turned_v, padded, scale.raw)
-
+    def one(a: dict[str, Any]) -> None:
         def clear(j: Any) -> None:
-            for target, over in ((gk, over_gk), (gv, over_gv)):
+            for target, over in (a["gk"], a["gv"]):
                 place = k.at(target, b.mul(j, over))
-                k.vectors(head.width, (), lambda at, place=place: [at.store(k.spread(0.0), place)] and [])
+                k.vectors(width, (), lambda at, place=place: [at.store(k.spread(0.0), place)] and [])
 
-        k.rows(head.others, clear)
+        k.rows(heads.others, clear)
 
-        def tile(i: Any, count: Any, keys: Any) -> None:
-            queries, cotangents = k.at(q, b.mul(i, over_q)), k.at(g, b.mul(i, over_g))
-            product(queries, over_q, 1, turned_k, padded, weights, padded, count, keys, head.width, 0)
-            product(cotangents, over_g, 1, turned_v, padded, slopes, padded, count, keys, head.width, 0)
+        def tile(t: _Tile) -> None:
+            t.turn(a["q"], turned_q, heads.scale * _UNIT)
+            t.turn(a["g"], turned_g, heads.scale)
+            t.products(a["k"], turned_q, weights)
+            t.products(a["v"], turned_g, slopes)
+            t.mask(a["mask"], weights, masks)
+            logs, _ = t.rows(a["logs"])
+            below = [at.load(logs).where_above(_LOWEST, 0.0) for at in t.lanes()]
 
-            def row(r: Any) -> None:
-                query = b.add(i, r)
-                x, y = k.at(weights, b.mul(r, padded)), k.at(slopes, b.mul(r, padded))
-                gr, result = k.at(g, b.mul(query, over_g)), k.at(out, b.mul(query, over_out))
-                (s,) = k.vectors(
-                    head.width, [k.spread(0.0)], lambda at, s: [at.load(gr).times_plus(at.load(result), s)]
-                )
-                dot = k.spread(k.total(s, lambda y, z: y + z) * scale)
-                below = k.spread(k.scalar(b.load(k.at(lse, b.mul(query, over_lse)))).where_above(_LOWEST, 0.0))
-                seen = _limit(k, head, query, keys)
-                _mask(k, head, x, k.at(mask, b.mul(query, over_mask)), seen)
+            def powers(at: Lanes, sees: Any, m: Value, dot: Value, total: Value) -> list[Value]:
+                p = t.where(sees, power(at.load(weights) - m), 0.0)
+                at.store(p, weights)
+                return [m, p.times_plus(at.load(slopes), dot), total + p]
 
-                def both(at: Lanes) -> list[Value]:
-                    p = exp(at.load(x) - below)
-                    at.store(p, x)
-                    at.store(p * (at.load(y) - dot), y)
-                    return []
+            def result(at: Lanes, sees: Any, dot: Value) -> list[Value]:
+                at.store(t.where(sees, at.load(weights) * (at.load(slopes) - dot), 0.0), slopes)
+                return [dot]
 
-                k.vectors(seen, (), both)
-                _clear(k, x, seen, keys)
-                _clear(k, y, seen, keys)
+            zero = k.spread(0.0)
+            found = t.keyed([below[0], zero, zero, below[1], zero, zero], powers)
+            # by the weights' own sum, near 1: else it would not cancel what is nearly as large
+            t.keyed([found[i] / found[i + 1].where_above(0.0, 1.0) for i in (1, 4)], result)
+            gq, over_gq = t.rows(a["gq"])
+            heads.product(slopes, 1, TILE, *a["k"], gq, over_gq, t.count, width, t.keys, 0)
+            heads.product(weights, TILE, 1, *t.rows(a["g"]), *a["gv"], t.keys, width, t.count, 1)
+            heads.product(slopes, TILE, 1, *t.rows(a["q"]), *a["gk"], t.keys, width, t.count, 1)
 
-            k.rows(count, row)
-            product(slopes, padded, 1, key, over_k, k.at(gq, b.mul(i, over_gq)), over_gq, count, head.width, keys, 0)
-            product(weights, 1, padded, cotangents, over_g, gv, over_gv, keys, head.width, count, 1)
-            product(slopes, 1, padded, queries, over_q, gk, over_gk, keys, head.width, count, 1)
+        heads.tiles(tile)
 
-        _tiles(k, head, tile)
-        return ()
-
-    k.steps(first, last, 1, (), one)
+    heads.each(one)
 
 
 ATTENTION: dict[str, tuple[str, Callable[[Loops], None]]] = {

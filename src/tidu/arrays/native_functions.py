@@ -7,16 +7,17 @@ from typing import Any
 
 from tidu.arrays.native_loops import Value
 
-__all__ = ["exp", "log", "sigmoid", "tanh"]
+__all__ = ["exp", "log", "power", "sigmoid", "tanh"]
+
+_MAGIC = 12582912.0  # 1.5 * 2**23: added to a small number, it leaves the nearest integer in the low bits
 
 
 def _power(x: Value) -> tuple[Any, Value]:
     """n and r of exp(x) = 2**n * exp(r): the integer nearest to x / log 2, and what is left."""
     loops = x.loops
     b = loops.builder
-    magic = 12582912.0  # 1.5 * 2**23: added to a small number, it leaves the nearest integer in the low bits
-    shifted = x.times_plus(1 / math.log(2), magic)
-    n = shifted - magic
+    shifted = x.times_plus(1 / math.log(2), _MAGIC)
+    n = shifted - _MAGIC
     r = n.times_plus(-0.693359375, x)  # log 2 in two parts, the first of few bits
     r = n.times_plus(2.12194440e-4, r)
     integer = b.sub(b.bitcast(shifted.raw, loops.ints), loops.integers(0x4B400000))
@@ -41,6 +42,19 @@ def exp(x: Value) -> Value:
     for part in (half, b.sub(integer, half)):  # two factors, so that each is a normal number
         p = p * _two_to(part, loops)
     return p
+
+
+def power(x: Value) -> Value:
+    """2**x for x up to 128; zero where it is below the normal numbers."""
+    loops = x.loops
+    b = loops.builder
+    x = x.where_above(-127.0, -127.0)
+    shifted = x + _MAGIC
+    r = x - (shifted - _MAGIC)
+    p = loops.spread(_EXP[-1] * math.log(2) ** 7)
+    for k in range(6, -1, -1):
+        p = p.times_plus(r, _EXP[k] * math.log(2) ** k)
+    return p * _two_to(b.bitcast(shifted.raw, loops.ints), loops)
 
 
 # exp(r) on [-log(2)/2, log(2)/2] = 1 + r + r**2/2 + ...: Taylor's terms up to the 7th are exact to float32 there.
