@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tidu as torch
+from tidu.arrays.threads import BIG
 
 THREADS = 32
 
@@ -186,3 +187,12 @@ def test_errors_from_hooks_leave_nothing_stuck():
 
     in_threads(work)
     assert w.grad.tolist() == [2 * 8 * THREADS] * 3
+
+
+def test_large_cotangents_that_meet():
+    values = np.random.default_rng(3).standard_normal((2, BIG + 7)).astype(np.float32)
+    x, g = torch.tensor(values[0], requires_grad=True), torch.tensor(values[1])
+    y = x * 3
+    (y * x + y + x.reshape(1, -1).tanh()[0] + x).backward(g)
+    a, b = values.astype(np.float64)
+    np.testing.assert_allclose(x.grad.numpy(), b * (6 * a + 4 + 1 - np.tanh(a) ** 2), rtol=0, atol=1e-4)

@@ -136,7 +136,7 @@ def blocked(
     return out
 
 
-def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None) -> np.ndarray:
+def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None, out: np.ndarray | None = None) -> np.ndarray:
     """ufunc(a), or ufunc(a, b) with an array or a Python number, on all cores; for a.size > BIG.
 
     Shapes broadcast, dtypes and the layout of the result are NumPy's. Floating point warnings are off.
@@ -158,10 +158,12 @@ def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None) -> np.ndarray:
         dtype = ufunc(*probe).dtype
     if a.flags.c_contiguous and a.shape == shape:
         rows = _as_rows(operands, shape)
-        if rows is not None:
-            out = np.empty(shape, dtype)
+        if rows is not None and (out is None or out.flags.c_contiguous):
+            out = np.empty(shape, dtype) if out is None else out
             _cut(ufunc, rows, out.reshape(-1))
             return out
+    if out is not None:
+        return ufunc(*operands, out)  # type: ignore[no-any-return]
     return _cut_along_axis(ufunc, operands, shape, dtype)
 
 

@@ -383,6 +383,7 @@ def unary(
     direct = policy.integers
     general = op.general
     big = _big(ufunc)
+    limit = BIG // 4 if policy is FLOATS else BIG  # most functions of floats take long
 
     def call(input: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
         try:
@@ -397,7 +398,7 @@ def unary(
         if (dt is not F32 and dt is not F64) or out is not None or not plain:
             if out is not None or dt.kind not in direct:
                 return general((input,), out)
-        r = ufunc(a) if a.size <= BIG else big(a)
+        r = ufunc(a) if a.size <= limit else big(a)
         if r.__class__ is not ndarray:
             r = np.asarray(r)
         e = input._node if input._view is None else live_node(input)

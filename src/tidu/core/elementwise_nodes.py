@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.threads import BIG
+from ..arrays.threads import BIG, big_ufunc
 from ..arrays.threads import blocked as _blocked
 from .broadcast import sum_to
 from .node import Node, freed, modified
@@ -36,6 +36,9 @@ def blocked(rule: Callable[..., Any], *values: Any) -> Any:
     """`rule(*values)` for large arrays, a block at a time over the threads, so that what a rule makes on its way
     stays in cache. Arrays of one shape and layout only; anything else in one go.
     """
+    factor = getattr(rule, "factor", None)
+    if factor is not None:
+        return big_ufunc(np.multiply, values[0], values[factor])
     arrays = [v for v in values if v.__class__ is ndarray and v.size > 1]
     first = arrays[0]
     if any(v.shape != first.shape or not v.flags.c_contiguous for v in arrays):
@@ -192,6 +195,8 @@ def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> No
             handed_on = getattr(p, "__code__", None) is not None and p.__code__.co_code == _SAME  # type: ignore[union-attr]
             product = reads[0] if handed_on else f"p({', '.join(reads)})"
             pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
+            if handed_on and "g" not in reads:
+                pull.factor = 1 + order.split(", ").index(product)
         setattr(cls, name, staticmethod(pull))
         return pull(*values)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.threads import BIG, big_ufunc
 from .modes import set_record, state
 from .node import LEAF, OUTPUT, Node
 from .tensor import NOWHERE, Tensor, new, raw, tensor_of
@@ -205,6 +206,9 @@ class Run:
                         had = get(e)
                         if had is None:
                             grads[e] = c
+                        elif had.__class__ is ndarray is c.__class__ and had.size > BIG and e is not NOWHERE:
+                            grads[e] = big_ufunc(np.add, had, c, had if e in owned else None)
+                            owned.add(e)
                         elif e in owned and had.__class__ is ndarray:
                             np.add(had, c, had)
                         elif e is not NOWHERE:  # where cotangents of any shape end
