@@ -68,3 +68,17 @@ def test_the_name_is_torch_where_it_stands_in():
     code = "import tidu; assert tidu.__name__ == 'tidu'; tidu.install_as_torch(); import torch; print(torch.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "torch\n", done.stderr
+
+
+def test_programs_may_import_the_exporter_and_ask_how_the_library_was_built():
+    import tidu.onnx
+
+    assert not tidu.onnx.is_in_onnx_export()
+    with pytest.raises(NotImplementedError, match="graph capture"):
+        tidu.onnx.export(torch.nn.Linear(1, 1), (torch.ones(1),), "model.onnx")
+    assert "NumPy" in torch.__config__.show()
+
+
+def test_the_old_switch_between_kinds_of_attention():
+    with pytest.warns(FutureWarning, match="sdp_kernel"), torch.backends.cuda.sdp_kernel(enable_math=False):
+        pass

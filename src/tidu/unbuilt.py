@@ -6,6 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from . import version
+from .arrays.pool import get_num_threads
 from .missing import explain_lack
 from .naming import FACE, submodule
 
@@ -71,6 +75,11 @@ def _synchronize(device: Any = None) -> None:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
+def _show() -> str:
+    """What computes here. Source: torch.__config__.show."""
+    return f"tidu {version.tidu}, NumPy {np.__version__}, {get_num_threads()} threads\n"
+
+
 class _ExportedProgram:
     """The class of exported programs, of which there are none. Source: torch.export.ExportedProgram."""
 
@@ -91,5 +100,10 @@ submodule(
         "torch.export", "Dim dims draft_export export load register_dataclass save unflatten", "graph capture"
     ),
 )  # fmt: skip
+submodule(
+    FACE, "onnx", is_in_onnx_export=lambda: False,
+    **unbuilt_names("torch.onnx", "dynamo_export export register_custom_op_symbolic", "graph capture"),
+)  # fmt: skip
+submodule(FACE, "__config__", show=_show, parallel_info=_show)
 _NESTED = "as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor"
 submodule(FACE, "nested", **unbuilt_names("torch.nested", _NESTED, "nested tensors"))

@@ -8,6 +8,7 @@ every library that is asked for is absent. Source: torch.backends.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -79,6 +80,20 @@ def _attention_switches() -> dict[str, Any]:
     return switch("flash") | switch("math") | switch("mem_efficient") | switch("cudnn")
 
 
+@contextmanager
+def _sdp_kernel(
+    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+) -> Iterator[dict[str, bool]]:
+    """Accepted: attention is computed in one way. Deprecated. Source: torch.backends.cuda.sdp_kernel."""
+    warnings.warn(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
+        "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    yield {}
+
+
 _here = partial(submodule, globals())
 cpu = _here("cpu", get_cpu_capability=_cpu_capability)
 cuda = _here(
@@ -87,6 +102,7 @@ cuda = _here(
     matmul=SimpleNamespace(
         allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
     ),
+    sdp_kernel=_sdp_kernel,
     **_attention_switches(),
 )
 cudnn = _here(

@@ -50,7 +50,7 @@ def _get_activation_fn(activation: str) -> Callable[..., Any]:
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
-def _clones(module: Any, n: int) -> ModuleList:
+def _get_clones(module: Any, n: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
@@ -205,7 +205,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers, self.norm, self.mask_check = num_layers, norm, mask_check
         self.enable_nested_tensor = enable_nested_tensor
         reason = self._not_nested(encoder_layer)
@@ -271,7 +271,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
