@@ -56,13 +56,18 @@ def submodule(namespace: dict[str, Any], name: str, names: str = "", /, **more: 
         names: what the module gives out of the package's namespace.
         more: what it has besides.
     """
-    path = f"{namespace['__spec__'].name}.{name}"
-    module = ModuleType(path)
-    module.__spec__ = ModuleSpec(path, None)
     given = {n: namespace[n] for n in names.split()} | more
     for value in given.values():
         if isinstance(value, (FunctionType, type)):
-            value.__module__ = path
+            value.__module__ = f"{namespace['__spec__'].name}.{name}"
+    return showing(namespace, name, given)
+
+
+def showing(namespace: dict[str, Any], name: str, given: dict[str, Any]) -> ModuleType:
+    """Such a module, for names that have their place elsewhere."""
+    path = f"{namespace['__spec__'].name}.{name}"
+    module = ModuleType(path)
+    module.__spec__ = ModuleSpec(path, None)
     vars(module).update(given, __all__=[n for n in given if n[0] != "_"])
     module.__doc__ = f"Source: torch{path.removeprefix(__package__)}."
     sys.modules[path] = module
@@ -81,8 +86,9 @@ def submodules(package: dict[str, Any], home: dict[str, Any], files: dict[str, s
 FACE = vars(sys.modules[__package__])  # the namespace `torch`
 # Such modules that are made when they are first asked for, by what makes them.
 MAKERS = {
-    **dict.fromkeys("accelerator export mps mtia nested xpu".split(), "unbuilt"),
-    "quantization": "ao", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
+    **dict.fromkeys("__config__ accelerator export mps mtia nested onnx xpu".split(), "unbuilt"),
+    **dict.fromkeys("_tensor functional return_types storage types".split(), "elsewhere"),
+    "quantization": "ao", "quasirandom": "random", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
 }  # fmt: skip
 
 
