@@ -19,7 +19,7 @@ from tidu.arrays.native import over_elements
 from tidu.arrays.threads import BIG, blocked, exp_scaled, rows_of
 
 __all__ = [
-    "erf", "erf_backward", "expm1", "expm1_backward", "gelu", "gelu_backward", "log1p", "log1p_backward", "run",
+    "erf", "expm1", "gelu", "gelu_backward", "log1p", "run",
     "sigmoid", "sigmoid_backward", "silu", "silu_backward", "softplus", "softplus_backward", "tanh",
     "tanh_backward",
 ]  # fmt: skip
@@ -33,7 +33,6 @@ _exp, _tanh = np.exp, np.tanh
 
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
-_2_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 
 
 def run(kernel: Kernel, scratch: int, *ins: np.ndarray, native: str = "") -> np.ndarray:
@@ -84,26 +83,6 @@ def _tanh_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 def tanh_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
     """g * (1 - out**2)."""
     return run(_tanh_backward, 0, g, out, native="tanh_backward")
-
-
-def _log1p_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    _add(x, 1.0, out)
-    _div(g, out, out)
-
-
-def log1p_backward(g: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """g / (a + 1)."""
-    return run(_log1p_backward, 0, g, a)
-
-
-def _expm1_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    _add(y, 1.0, out)
-    _mul(g, out, out)
-
-
-def expm1_backward(g: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """g * (out + 1)."""
-    return run(_expm1_backward, 0, g, out)
 
 
 # --- sigmoid and what is made of it ---------------------------------------------------------------
@@ -233,18 +212,6 @@ def _erf(x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:
 def erf(a: np.ndarray) -> np.ndarray:
     """The error function, within 2.2 units in the last place. Source: torch.erf."""
     return run(_erf, 1, a)
-
-
-def _erf_backward(g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    _mul(x, x, out)
-    exp_scaled(out, -1, out)
-    _mul(out, _2_BY_SQRT_PI, out)
-    _mul(out, g, out)
-
-
-def erf_backward(g: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """g * 2 / sqrt(pi) * exp(-a**2)."""
-    return run(_erf_backward, 0, g, a)
 
 
 def _two_phi(x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:

@@ -22,7 +22,7 @@ from .native import over_elements
 from .threads import BIG, BLOCK, big_ufunc, get_num_threads, parallel, quiet, rows_of, step_of
 
 __all__ = [
-    "add_along", "add_at", "add_rows", "extremum", "keep_where", "relu", "relu_backward", "take_along",
+    "add_along", "add_at", "add_rows", "extremum", "relu", "relu_backward", "take_along",
     "take_rows", "where",
 ]  # fmt: skip
 
@@ -36,23 +36,6 @@ def _spread(mask: np.ndarray, out: np.ndarray) -> None:
     """Bool to words: -1 (all ones) where True, 0 where False."""
     out[...] = mask.view(np.int8)
     np.negative(out, out)
-
-
-def _keep(mask: np.ndarray, words: np.ndarray, out: np.ndarray) -> None:
-    _spread(mask, out)
-    np.bitwise_and(out, words, out)
-
-
-def keep_where(mask: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """`a` where the bool array `mask` is True, 0 elsewhere; one shape."""
-    word = _WORDS.get(a.dtype.itemsize)
-    if a.size <= _SMALL or word is None or mask.shape != a.shape:
-        return np.where(mask, a, np.zeros((), a.dtype))
-    (row, mask), back = rows_of(a, mask)
-    out = np.empty(row.shape, a.dtype)
-    words, out_words = row.view(word), out.view(word)
-    _over_blocks(lambda lo, hi: _keep(mask[lo:hi], words[lo:hi], out_words[lo:hi]), row)
-    return back(out)
 
 
 def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:

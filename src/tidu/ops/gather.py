@@ -41,11 +41,11 @@ INT64 = np.dtype(np.int64)
 # ------------------------------------------------------------------ places
 
 
-def check_index(index: Any, n: int, dim: int = 0, error: type[Exception] = RuntimeError) -> None:
+def check_index(index: Any, n: int, dim: int = 0) -> None:
     """Raise unless all entries are in [0, n). As unsigned numbers negative ones are too large, too."""
     if index.size and _greatest(index.view(_UNSIGNED[index.itemsize]), None) >= n:
         bad = int(index[(index < 0) | (index >= n)].flat[0])
-        raise error(f"index {bad} is out of bounds for dimension {dim} with size {n}")
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {n}")
 
 
 def key_along(index: Any, dim: int) -> tuple[Any, ...]:

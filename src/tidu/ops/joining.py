@@ -41,11 +41,11 @@ def one_dtype(arrays: Sequence[Any]) -> Any:
     return None
 
 
-def checked_list(tensors: Any, fn: str, name: str = "tensors") -> list[Any]:
+def checked_list(tensors: Any, fn: str) -> list[Any]:
     """A list or tuple of tensors as a list; TypeError for anything else."""
     if not isinstance(tensors, (tuple, list)):
         what = type(tensors).__name__
-        raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of Tensors, not {what}")
+        raise TypeError(f"{fn}(): argument 'tensors' (position 1) must be tuple of Tensors, not {what}")
     for i, x in enumerate(tensors):
         if not isinstance(x, (Tensor, ndarray)):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")

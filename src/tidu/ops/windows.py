@@ -37,10 +37,8 @@ METHODS = "* unfold expand expand_as squeeze_ unsqueeze_ -atleast_1d -atleast_2d
 Ints = tuple[int, ...]
 
 
-def _adjoint(
-    name: str, cut: Callable[..., Any], view: Callable[..., Any]
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The adjoint of a window, `cut` out of arrays and `view` of values: for arrays, and for any value."""
+def _adjoint(name: str, cut: Callable[..., Any], view: Callable[..., Any]) -> Callable[..., Any]:
+    """The adjoint of a window, `cut` out of arrays and `view` of values."""
 
     def put(input: Any, shape: Ints, *args: Any) -> Any:
         out = np.zeros(shape, input.dtype)
@@ -54,7 +52,7 @@ def _adjoint(
     def either(g: Any, shape: Ints, *args: Any) -> Any:
         return op(g, shape, *args) if isinstance(g, Tensor) else put(g, shape, *args)
 
-    return op, either
+    return either
 
 
 def _with_shape(cut: Callable[..., Any]) -> inspect.Signature:
@@ -95,7 +93,7 @@ def _later(name: str) -> Callable[..., Any]:
     return lambda *args: globals()[name](*args)
 
 
-select_adjoint, select_backward = _adjoint("select_backward", _select, _later("select"))
+select_backward = _adjoint("select_backward", _select, _later("select"))
 select = view_op("select", _select, select_backward)
 
 
@@ -105,7 +103,7 @@ def _slice(input: Any, dim: int, start: int | None, end: int | None, step: int) 
     return input[(*(slice(None),) * dim, slice(start, end, step))]
 
 
-slice_adjoint, slice_backward = _adjoint("slice_backward", _slice, _later("slice_"))
+slice_backward = _adjoint("slice_backward", _slice, _later("slice_"))
 slice_ = view_op("slice", _slice, slice_backward)
 
 
@@ -188,7 +186,7 @@ def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return r
 
 
-diagonal_adjoint, diagonal_backward = _adjoint("diagonal_backward", _diagonal, _later("diagonal"))
+diagonal_backward = _adjoint("diagonal_backward", _diagonal, _later("diagonal"))
 diagonal = view_op("diagonal", _diagonal, diagonal_backward)
 
 
