@@ -14,10 +14,10 @@ from ..core.dispatch import Special
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word, tensor_of, type_name
 from ._dtypes import refusal
-from ._loss import mul_number
 from .contraction import linear
 from .dropout import dropout, f_dropout
 from .joining import cat
+from .loss import mul_number
 from .matmul import baddbmm, bmm, matmul
 from .padding import pad
 from .reduction import mean, sum

@@ -12,7 +12,7 @@ from ..core.op import Op
 from ..core.promote import result_type
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
-from ._loss import add_number
+from .loss import add_number
 from .reduction import sum
 from .selection import clamp_min, where
 from .shape import reshape

@@ -12,21 +12,10 @@ from ..core.op import Op
 from ..core.tensor import tensor_of
 from ..dtypes import can_cast, float32
 from ..shapes import broadcast_shapes
-from ._loss import (
-    MEAN,
-    NONE,
-    add_number,
-    code,
-    legacy,
-    not_differentiable,
-    pair_loss,
-    reduce_array,
-    reduced,
-    sub_number,
-)
 from .activation import logsigmoid
 from .comparison import minimum
 from .distance import pairwise_distance
+from .loss import MEAN, NONE, add_number, code, legacy, not_differentiable, pair_loss, reduce_array, reduced, sub_number
 from .pointwise import sigmoid
 from .reduction import sum
 from .selection import clamp_min, where

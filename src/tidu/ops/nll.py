@@ -19,7 +19,7 @@ from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new, tensor_of
 from ._dtypes import refusal
-from ._loss import MEAN, NONE, SUM, code, div_number, legacy, mul_number, not_differentiable, reduced
+from .loss import MEAN, NONE, SUM, code, div_number, legacy, mul_number, not_differentiable, reduced
 from .piecewise import masked_fill
 from .reduction import sum
 from .selection import clamp_min, where
