@@ -490,3 +490,30 @@ def retained_by_a_view_whose_base_is_written(torch: Any) -> None:
             v.register_hook(lambda g: print("second", g))
         (w + v).backward()
         print(v.grad, x.grad)
+
+
+def views_without_history(torch: Any) -> None:
+    x = torch.ones(4, requires_grad=True)
+    for base in (x, x * 2):
+        with torch.no_grad():
+            v = base[:2]
+        v.register_hook(lambda g: print("hook", g))
+        v.register_post_accumulate_grad_hook(lambda p: print("after", p))
+        (v * 2).sum().backward()
+        print(v.grad, x.grad, v.is_leaf, v.requires_grad)
+        attempt(torch.autograd.grad, (v * 2).sum(), v)
+        print(torch.autograd.grad((v * 2).sum(), v, allow_unused=True))
+
+
+def copied_from_more_dimensions(torch: Any) -> None:
+    for dtype in (torch.float32, torch.float64):
+        attempt(torch.ones(3).copy_, torch.ones(1, 3, dtype=dtype))
+        attempt(torch.ones(()).copy_, torch.ones(1, dtype=dtype))
+        print(torch.ones(2, 3).copy_(torch.ones(2, 1, dtype=dtype) * 2))
+    attempt(torch.ones(3).copy_, torch.ones(1, 3, requires_grad=True))
+    x = torch.zeros(3)
+    x[:] = torch.ones(1, 3)
+    print(x)
+    for name, kw in (("add_", {"alpha": 2}), ("sub_", {"alpha": 2}), ("lerp_", {"weight": 0.5})):
+        attempt(getattr(x, name), x[1], **kw)
+        attempt(getattr(x, name), x, **kw)

@@ -478,5 +478,5 @@ def run_backward(
 
 def captured_for(captured: dict[Any, Any], edge: Any) -> Any:
     """The cotangent of one target as a tensor, None when no way led there."""
-    g = captured.get(_key(edge)) if edge is not None else None
+    g = captured.get(_key(edge)) if edge is not None and edge is not NOWHERE else None
     return g if g is None or isinstance(g, Tensor) else tensor_of(g)

@@ -69,7 +69,7 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     node = live_node(self)
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if node is True:
+    if node is True or node is NOWHERE:
         x = extra(self)
         if x.backward_hooks is None:
             x.backward_hooks = OrderedDict()
@@ -83,7 +83,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHand
     node = live_node(self)
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if node is not True:
+    if node is not True and node is not NOWHERE:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     x = extra(self)
     if x.post_hooks is None:

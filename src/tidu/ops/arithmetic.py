@@ -160,7 +160,12 @@ def _scaled_inplace(ufunc: Any, general: Callable[..., Any], x: Any, other: Any,
     if alpha.__class__ is float or alpha.__class__ is int:
         try:
             a, b = x._a, other._a
-            if b.dtype is a.dtype and writes_plainly(x, a) and not (state.grad and other.requires_grad):
+            if (
+                b.dtype is a.dtype
+                and other._v is not x._v
+                and writes_plainly(x, a)
+                and not (state.grad and other.requires_grad)
+            ):
                 factor = scalar_of(alpha, a.dtype)
                 if a.size <= BIG:
                     ufunc(a, np.multiply(b, factor), a)

@@ -165,7 +165,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     try:
         a, b = self._a, src._a
         wants = state.grad and (src._node is not None or src._view is not None) and src.requires_grad
-        if b.dtype is a.dtype and not wants and src._v is not self._v and writes_plainly(self, a):
+        if b.dtype is a.dtype and b.ndim <= a.ndim and not wants and src._v is not self._v and writes_plainly(self, a):
             if a.size > BIG and b.shape == a.shape:
                 spread(lambda x, y, out: np.copyto(out, y), a, b)
             else:

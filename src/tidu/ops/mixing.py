@@ -72,7 +72,12 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
     if weight.__class__ is float:
         try:
             a, b = self._a, end._a
-            if b.dtype is a.dtype and writes_plainly(self, a) and not (state.grad and end.requires_grad):
+            if (
+                b.dtype is a.dtype
+                and end._v is not self._v
+                and writes_plainly(self, a)
+                and not (state.grad and end.requires_grad)
+            ):
                 near = abs(weight) < 0.5
                 w = scalar_of(weight if near else 1 - weight, a.dtype)
 
