@@ -106,3 +106,95 @@ def test_takes_one_call(name, monkeypatch):
     monkeypatch.setattr(batch, "slice_by_slice", lambda op, *rest: looped.append(op.name) or slices(op, *rest))
     torch.func.vmap(fn)(*batched(args, [True] * len(args)))
     assert not looped
+
+
+def written(x, w):
+    z = w * 1.5
+    v = z[1:]
+    z[0] = x[0]
+    z.view(-1)[1:2].mul_(x[1])
+    v.add_(x[1:])
+    return z * v.sum()
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_writes_with_tangents_reach_all_that_shares_the_memory(depth):
+    xs, ws = real(3, 4), real(3, 4, seed=1)
+
+    def moved(x, w):
+        f = lambda x: written(x, w)  # noqa: E731
+        for _ in range(depth):
+            f = lambda x, f=f: torch.func.jvp(f, (x,), (x.cos(),))[1]  # noqa: E731
+        return f(x)
+
+    rows = [moved(x, w) for x, w in zip(xs, ws)]
+    assert torch.allclose(torch.vmap(moved)(xs, ws), torch.stack(rows))
+    step = 1e-6
+    if depth == 1:
+        near = [written(x + s * step * x.cos(), w) for x, w in zip(xs, ws) for s in (1, -1)]
+        assert torch.allclose(
+            torch.stack(rows), torch.stack([(a - b) / (2 * step) for a, b in zip(near[::2], near[1::2])])
+        )
+
+
+def test_what_is_made_like_a_sample_is_written_by_each(recwarn):
+    xs = real(3, 2)
+    made = ("zeros_like", "ones_like", "empty_like")
+    for f in [
+        *[lambda x, n=n: getattr(torch, n)(x).copy_(x) for n in made],
+        lambda x: torch.full_like(x, 2).sub_(2).add_(x),
+    ]:
+        assert torch.allclose(torch.vmap(f)(xs), xs)
+        assert torch.allclose(torch.vmap(torch.func.jacfwd(f))(xs), torch.eye(2).double().expand(3, 2, 2))
+    assert not recwarn
+
+
+def test_masks_keep_their_type():
+    x = torch.tensor([0.3, -0.7, 1.2])
+    f = lambda v: v.masked_fill(v > 0, 1).double() * v  # noqa: E731
+    got = torch.func.hessian(lambda x: torch.vmap(f)(torch.stack([x, x * 2])).sum())(x)
+    assert torch.allclose(got, torch.diag(torch.tensor([0.0, 10.0, 0.0])))
+
+
+SHARED = {
+    "dropout": lambda t: F.dropout(t),
+    "bernoulli": lambda t: torch.bernoulli(t * 0.5),
+    "multinomial": lambda t: torch.multinomial(t, 3),
+    "alpha_dropout": lambda t: F.alpha_dropout(t, training=True),
+    "rand": lambda t: torch.rand(*t.shape),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_samples_draw_numbers_of_their_own_for_what_they_share(name):
+    draw = SHARED[name]
+    torch.manual_seed(1)
+    want = draw(torch.ones(3, 8))
+    for wrapped in (lambda f: f, lambda f: lambda x: torch.func.grad(lambda y: (f(x) * y).sum())(torch.ones(()))):
+        torch.manual_seed(1)
+        got = torch.vmap(wrapped(lambda x: draw(torch.ones(8)) * x), randomness="different")(torch.ones(3))
+        assert torch.equal(got, (want * 1.0) if got.ndim == 2 else (want * 1.0).sum(1))
+
+
+def test_what_the_samples_share_is_not_filled_differently():
+    with pytest.raises(RuntimeError, match="Cannot ask for different inplace randomness"):
+        torch.vmap(lambda x: torch.empty(3).normal_() * x, randomness="different")(torch.ones(2))
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        torch.func.hessian(lambda x: (x * torch.rand(3)).sum())(torch.ones(3))
+
+
+def test_results_that_do_not_fit_what_is_written():
+    def add(x, y):
+        return x.clone().add_(y)
+
+    with pytest.raises(
+        RuntimeError, match=r"output with shape \[2, 1, 3\] doesn't match the broadcast shape \[2, 3, 3\]"
+    ):
+        torch.vmap(add)(torch.ones(2, 3), torch.ones(2, 3, 3))
+    with pytest.raises(
+        RuntimeError, match=r"output with shape \[2, 1, 3\] doesn't match the broadcast shape \[2, 3, 3\]"
+    ):
+        torch.vmap(lambda x, y: x.clone().copy_(y), (0, None))(torch.ones(2, 3), torch.ones(3, 3))
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast shape \[3, 3\]"):
+        torch.func.jvp(lambda x: torch.ones(3).addcmul_(x, torch.ones(3, 3)), (torch.ones(3),), (torch.ones(3),))
+    assert torch.equal(torch.vmap(add)(torch.ones(2, 3), torch.ones(2, 1, 3)), torch.full((2, 3), 2.0))

@@ -34,9 +34,10 @@ def _prepare(inputs: Sequence[Tensor], create_graph: bool, need_graph: bool) -> 
     """Inputs that the function may be differentiated at: views of the given ones when a graph is wanted, else
     leaves."""
     if any(isinstance(x, Special) for x in inputs):
-        from ..func.transforms import batch_levels, fresh, spread
+        from ..core.batch import levels_of
+        from ..func.transforms import fresh, spread
 
-        batches = batch_levels(inputs)
+        batches = levels_of(inputs)
         return tuple(fresh(spread(x, batches)) for x in inputs)
     made = []
     for x in inputs:

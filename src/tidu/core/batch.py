@@ -219,9 +219,19 @@ class Batched(Special):
         got = op.call(*[before if v is x else v for v in args])
         value = got.value if isinstance(got, Batched) and got.level == level else got
         if tuple(got.shape) != tuple(x.shape):
-            raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(got.shape)}")
+            aligned = len(op.positions) == 2
+            if not aligned or got.numel() != x.numel():
+                raise no_room(x, got, aligned)
+            value = value.reshape((-1, *tuple(x.shape)))  # aligned with the batch, dimensions of size one do no harm
         x.value.copy_(value)
         return x
+
+
+def no_room(x: Batched, got: Any, aligned: bool = True) -> RuntimeError:
+    """The error for a result of another shape than what it is written into, in PyTorch's words: aligned with the batch."""
+    n, shape, other = [x.size_of_batch] if aligned else [], list(x.shape), list(got.shape)
+    fill = [1] * (len(other) - len(shape)) if aligned else []
+    return RuntimeError(f"output with shape {n + fill + shape} doesn't match the broadcast shape {n + other}")
 
 
 def _look_up(op: Any) -> Any:
@@ -256,6 +266,20 @@ def is_batched(v: Any, level: int) -> bool:
     return v.__class__ is Batched and v.level == level
 
 
+def levels_of(values: Sequence[Any]) -> dict[int, int]:
+    """The levels and sizes of the batches among some values, in primals and tangents."""
+    found: dict[int, int] = {}
+    stack = list(values)
+    while stack:
+        v = stack.pop()
+        if isinstance(v, Batched):
+            found[v.level] = v.size_of_batch
+            stack.append(v.value)
+        elif hasattr(v, "tangent"):
+            stack += (v.primal, v.tangent)
+    return found
+
+
 def unwrap(v: Any, level: int) -> Any:
     return v.value if v.__class__ is Batched and v.level == level else v
 
@@ -287,6 +311,7 @@ def materialize(v: Any, level: int, n: int) -> Any:
 def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
     """The op on every slice, and the results stacked."""
     stack = REGISTRY["stack"].call
+    call = getattr(op, "drawn", op.call)
     rows = []
 
     def sample(v: Any, i: int) -> Any:
@@ -298,7 +323,7 @@ def slice_by_slice(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         full = list(args)
         for p in op.positions:
             full[p] = [sample(u, i) for u in full[p]] if p in op.lists else sample(full[p], i)
-        rows.append(op.call(*full))
+        rows.append(call(*full))
     if len({_shapes(r) for r in rows}) > 1:
         raise CannotBatch(op.name)
     if isinstance(rows[0], tuple):
@@ -332,10 +357,10 @@ def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
                 "with "
                 "functorch"
             )
-        return op.call(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
+        return op.drawn(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
     if op.name in _BY_ROW or len({v.ndim for v in values}) > 1 or any(v is True for v in args):  # True: by features
         return slice_by_slice(op, args, level, n)
-    got = op.call(*[materialize(v, level, n) if isinstance(v, Tensor) else v for v in args])
+    got = op.drawn(*[materialize(v, level, n) if isinstance(v, Tensor) else v for v in args])
     return _wrap_all(op, got, level)
 
 
@@ -391,7 +416,7 @@ def _elementwise(op: Any, args: Sequence[Any], level: int) -> Any:
             v = v.value
             if lacks:
                 v = v.reshape((v.shape[0], *(1,) * lacks, *v.shape[1:]))
-        if together is not None and v.dtype is not together and not (op.name == "where" and p == op.positions[0]):
+        if together is not None and v.dtype is not together and op.params[p] not in ("condition", "mask"):
             v = v.to(together)
         full[p] = v
     return op.call(*full)

@@ -6,7 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .batch import RULES, _dims_move_on, batch_size, is_batched, materialize, reshaped, rule, shift, sizes, unwrap
+from .batch import (
+    RULES,
+    _dims_move_on,
+    batch_size,
+    is_batched,
+    materialize,
+    no_room,
+    reshaped,
+    rule,
+    shift,
+    sizes,
+    unwrap,
+)
 from .dispatch import Special
 from .tensor import Tensor
 
@@ -305,6 +317,8 @@ def _roll(op: Any, args: Sequence[Any], level: int) -> Any:
 def _copy(op: Any, args: Sequence[Any], level: int) -> Any:
     x, src = args
     n = batch_size(op, args, level)
+    if src.ndim > x.ndim and is_batched(x, level):
+        raise no_room(x, src)
     if is_batched(src, level):
         lacks = x.ndim - src.ndim
         v = src.value

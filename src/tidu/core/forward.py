@@ -7,10 +7,9 @@ gradient of <v(g), t> with respect to g is the tangent of the output.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from .. import dtypes
 from ..shapes import Size
@@ -20,8 +19,8 @@ from .levels import alive, by_hand
 from .modes import state
 from .op import Op, Reader
 from .parameters import names_of
-from .tensor import Tensor, new, tensor_of
-from .views import geometry, offset_in, storage_of, views_of
+from .tensor import Tensor, new
+from .views import geometry, storage_of, views_of
 
 
 class Dual(Special):
@@ -134,7 +133,10 @@ class Dual(Special):
         old = [before if p is target else p for p in primals]  # rules read what was there
         if isinstance(tangents[0], Tensor):
             tangents[0] = tangents[0].clone()
-        tangent = None if not op.differentiable else settle(push(op, old, tangents, op.call(*old)), target)
+        out = op.call(*old) if op.differentiable else None
+        tangent = None
+        if out is not None and tuple(out.shape) == tuple(target.shape):  # else the write says what is wrong
+            tangent = settle(push(op, old, tangents, out), target)
         apply_inplace(op, primals)
         if not alive(level) or (tangent is None and not _is_dual(x, level)):
             return x
@@ -191,41 +193,54 @@ def check_sizes(primal: Any, tangent: Any) -> None:
         )
 
 
-def become_dual(x: Tensor, tangent: Any, level: int) -> None:
-    """Turn a plain tensor into a dual, where it stands: what a write with a tangent does to it. So do its base
-    and all views of that, and their tangents are views of one another."""
+def become_dual(x: Any, tangent: Any, level: int) -> None:
+    """Turn a value without a tangent into a dual, where it stands: what a write with a tangent does to it. So does all
+    that shares its memory, and the tangents are views of one another."""
     tangent = tangent.clone()
-    base = x if x._view is None else x._view[0]
-    views = [v for v in views_of(base) if v._a.dtype is base._a.dtype] if base.__class__ is Tensor else []
-    if not views:
+    plain, batches = _beneath(x)
+    base = plain if plain._view is None else plain._view[0]
+    if x.__class__ is Tensor:
+        alike = [t for t in (base, *views_of(base)) if t._a.dtype is base._a.dtype]
+    else:
+        alike = [t for t in gc.get_referrers(base._v) if t.__class__ is x.__class__ and t.level == x.level]
+    if len(alike) < 2 or not tangent.numel():
         _turn(x, tangent, level)
         return
-    storage, (size, stride, _) = storage_of(base._a), geometry(base._a, base._a)
-    low = offset_in(base._a, storage)
-    whole = _laid_out(base, tangent)
-    _turn(base, whole.as_strided(size, stride, 0), level)
-    for v in views:
-        size, stride, offset = geometry(v._a, storage)
-        _turn(v, whole.as_strided(size, stride, offset - low), level)
-        v.primal._view = (base.primal, *v._view[1:])
+    storage = storage_of(base._a)
+    places = [geometry(_beneath(t)[0]._a, storage) for t in alike]
+    low = min([offset for _, _, offset in places])
+    # Of one sample, where these are batches: their dimensions come first.
+    reach = [
+        offset - low + sum((n - 1) * s for n, s in zip(size[batches:], stride[batches:], strict=True))
+        for size, stride, offset in places
+    ]
+    whole = x.new_zeros((1 + max(reach),)) + tangent.detach().reshape(-1)[:1].clone().zero_()
+    for t, (size, stride, offset) in zip(alike, places, strict=True):
+        _turn(t, whole.as_strided(size[batches:], stride[batches:], offset - low), level)
+        if t._view is not None:
+            t.primal._view = (t._view[0].primal, *t._view[1:])
     x.tangent.copy_(tangent)
 
 
-def _laid_out(base: Tensor, tangent: Any) -> Any:
-    """Zeros enough to lie in memory as a tensor does, of the kind of value that the tangent is."""
-    a = base._a
-    reach = 0 if not a.size else 1 + sum((n - 1) * s for n, s in zip(a.shape, geometry(a, a)[1], strict=True))
-    zeros = tensor_of(np.zeros(reach, a.dtype))
-    if tangent.__class__ is Tensor:
-        return zeros
-    return zeros + tangent.detach().reshape(-1)[:1].clone().zero_()
+def _beneath(v: Any) -> tuple[Any, int]:
+    """The plain tensor beneath a value, and how many dimensions of it are those of batches."""
+    batches = 0
+    while isinstance(v, Special):
+        batches += not isinstance(v, Dual)
+        v = v.primal if isinstance(v, Dual) else v.value  # type: ignore[attr-defined]
+    return v, batches
 
 
 def _turn(x: Tensor, tangent: Any, level: int) -> None:
-    primal = new(Tensor)
-    for slot in ("_a", "_node", "_v", "_view", "_grad", "_extra"):
+    primal = new(x.__class__)
+    for slot in ("_node", "_v", "_view", "_grad", "_extra"):
         setattr(primal, slot, getattr(x, slot))
-    del x._a
+    if isinstance(x, Special):
+        primal.__dict__.update(x.__dict__)
+        x.__dict__.clear()
+    else:
+        primal._a = x._a
+        del x._a
     x.__class__ = Dual
     x.__dict__.update(primal=primal, tangent=tangent, level=level)
 

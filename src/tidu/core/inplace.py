@@ -18,6 +18,7 @@ from ..arrays.threads import BIG, blocked
 from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
+from .maps import different
 from .modes import CAREFUL, state
 from .node import Node, next_seq
 from .op import REGISTRY, REQUIRED, Op
@@ -202,6 +203,11 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     top = interpreter_of(flat)
     if top is not None:
         return top.process_inplace(op, args)
+    if hasattr(op, "random") and different():
+        raise RuntimeError(
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+            "randomness. If this is necessary for your usage, please file an issue with functorch."
+        )
     args = op.tensors_of(args)
     try:
         vals = op.arrays(args)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import levels
 from ..core.batch import CannotBatch, materialize, wrap
+from ..core.maps import maps
 from ..core.modes import state
 from ..core.tensor import Tensor, tensor_of
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -211,7 +212,11 @@ def hessian(
         before = state.switched
 
         def recording(*a: Any, **k: Any) -> Any:
-            out = func(*a, **k)
+            maps.stack.append((-1, 1, "error"))  # PyTorch's vmap over the tangents
+            try:
+                out = func(*a, **k)
+            finally:
+                maps.stack.pop()
             if state.switched != before:
                 raise _Switched
             return out

@@ -15,14 +15,16 @@ import numpy as np
 
 from .. import dtypes
 from ..core import forward, levels
-from ..core.batch import Batched, wrap
+from ..core.batch import Batched, levels_of, wrap
 from ..core.dispatch import Special
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
+from ..core.maps import maps
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, OUTPUT, Node, edge_of
 from ..core.tensor import Tensor, set_requires_grad, tensor_of
 from ..core.views import live_node
+from ..ops._generator import default_generator
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
@@ -67,20 +69,6 @@ def fresh(x: Any, stage: Stage | None = None) -> Any:
     return leaf
 
 
-def batch_levels(values: Sequence[Any]) -> dict[int, int]:
-    """The levels and sizes of the batches among some values, in primals and tangents."""
-    found: dict[int, int] = {}
-    stack = list(values)
-    while stack:
-        v = stack.pop()
-        if isinstance(v, Batched):
-            found[v.level] = v.size_of_batch
-            stack.append(v.value)
-        elif isinstance(v, Dual):
-            stack += (v.primal, v.tangent)
-    return found
-
-
 def spread(x: Any, batches: dict[int, int]) -> Any:
     """A value with a batch dimension for each of these vmaps, so that every sample has a gradient of its own."""
     if isinstance(x, Tensor):
@@ -100,14 +88,17 @@ def _spread(x: Any, level: int, n: int) -> Any:
 def called(run: Callable[[list[Any]], Any], leaves: Sequence[Any], others: Sequence[Any]) -> tuple[list[Any], Any]:
     """Fresh inputs made of `leaves`, and `run` of them. Inputs get the batch dimensions of everything they meet: of the
     other arguments, and, found by running once, of what the function closes over."""
-    batches = batch_levels([*leaves, *others])
+    batches = levels_of([*leaves, *others])
     stage = Stage()
+    place = default_generator.stream.mark() if maps.stack else None
     try:
         ins = [fresh(spread(x, batches), stage) for x in leaves]
         out = run(ins)
-        met = batch_levels([o for o in tree_flatten(out)[0] if isinstance(o, Tensor)])
+        met = levels_of([o for o in tree_flatten(out)[0] if isinstance(o, Tensor)])
         if set(met) - set(batches):
             ins = [fresh(spread(x, {**batches, **met}), stage) for x in leaves]
+            if place is not None:
+                default_generator.stream.back(place)
             out = run(ins)
     finally:
         stage.end()

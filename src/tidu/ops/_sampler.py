@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.batch import wrap
+from ..core.batch import levels_of, wrap
 from ..core.broadcast import sum_to
 from ..core.linear import linear
 from ..core.maps import different, maps
@@ -25,7 +25,10 @@ def fill(a: Array, draw: Draw) -> Array:
     """Numbers for the places of `a` in the order in which they lie in memory, which is PyTorch's order."""
     if a.flags.c_contiguous:
         return draw(a.shape)
-    order = sorted(range(a.ndim), key=lambda k: -a.strides[k])
+    from .storage import empty_as
+
+    strides = empty_as(a).strides
+    order = sorted(range(a.ndim), key=lambda k: -strides[k])
     back = sorted(range(a.ndim), key=order.__getitem__)
     return draw([a.shape[k] for k in order]).transpose(back)
 
@@ -118,8 +121,23 @@ def sampler(
     differentiable at all.
     """
     rules = {t: rule or _zero_rule(t) for t in tensors or ("input",)} if node else None
-    op = Op(name, forward, rules, node=node, register=False)
-    op.random = True
+    return drawing(Op(name, forward, rules, node=node, register=False))
+
+
+def drawing(op: Op) -> Op:
+    """Mark an op as one that draws. Where the samples of a vmap draw numbers of their own, what they share they get
+    each for themselves first."""
+    drawn = op.drawn = op.call
+
+    def call(input: Any, *rest: Any) -> Any:
+        if maps.stack:
+            known = levels_of([v for v in (input, *rest) if isinstance(v, Tensor)])
+            for level, n in different():
+                if level not in known:
+                    input = wrap(input.expand((n, *tuple(input.shape))), level)
+        return drawn(input, *rest)
+
+    op.random, op.call = True, call
     return op
 
 

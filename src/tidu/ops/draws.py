@@ -21,7 +21,19 @@ from ..shapes import broadcast_shapes
 from ._dtypes import refuse_overlap
 from ._generator import stream_of
 from ._make import check_place, finish, refuse_grad, sizes_of
-from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, no_derivative, sampler, unsupported
+from ._sampler import (
+    Array,
+    drawing,
+    dtype_for,
+    factory,
+    fill,
+    float_arg,
+    floating,
+    int_arg,
+    no_derivative,
+    sampler,
+    unsupported,
+)  # fmt: skip
 from .random import _normal_op, normal_fill
 
 __all__ = [
@@ -394,14 +406,15 @@ _standard_gamma_grad = Op(
     node="NotImplemented",
     register=False,
 ).call
-_gamma_op = Op(
-    "_standard_gamma",
-    _gamma,
-    {"input": lambda g, input, out: g * _standard_gamma_grad(input, out)},
-    node="StandardGammaBackward0",
-    register=False,
+_gamma_op = drawing(
+    Op(
+        "_standard_gamma",
+        _gamma,
+        {"input": lambda g, input, out: g * _standard_gamma_grad(input, out)},
+        node="StandardGammaBackward0",
+        register=False,
+    )
 )
-_gamma_op.random = True
 
 
 def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:

@@ -16,7 +16,7 @@ from ..arrays import sampling
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of, type_name
 from ._generator import stream_of
-from ._sampler import Array, fill, sampler, unsupported
+from ._sampler import Array, drawing, fill, sampler, unsupported
 
 __all__ = [
     "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
@@ -71,8 +71,7 @@ def _alpha_noise(input: Any, p: float, features: bool) -> Any:
 
 
 _noise_op = sampler("dropout_noise", _noise, None)
-_alpha_noise_op = Op("alpha_dropout_noise", _alpha_noise, outputs=2, register=False)
-_alpha_noise_op.random = True
+_alpha_noise_op = drawing(Op("alpha_dropout_noise", _alpha_noise, outputs=2, register=False))
 
 
 def _drop(input: Any, p: float, train: bool, fn: str, inplace: bool = False, features: bool = False) -> Any:
@@ -163,15 +162,16 @@ def _native_dropout(input: Any, p: float, train: bool | None) -> Any:
     return input * mask.astype(input.dtype) * input.dtype.type(_scale(p, train)), mask
 
 
-_native_dropout_op = Op(
-    "native_dropout",
-    _native_dropout,
-    vjp={"input": lambda g0, out1, p, train: g0 * out1 * _scale(p, train)},
-    outputs=2,
-    nondiff=(1,),
-    register=False,
+_native_dropout_op = drawing(
+    Op(
+        "native_dropout",
+        _native_dropout,
+        vjp={"input": lambda g0, out1, p, train: g0 * out1 * _scale(p, train)},
+        outputs=2,
+        nondiff=(1,),
+        register=False,
+    )
 )
-_native_dropout_op.random = True
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.batch import Batched, wrap
+from ..core.dispatch import Special
+from ..core.forward import Dual
 from ..core.subclass import call_overridden
 from ..core.tensor import Tensor, type_name
 from ..dtypes import dtype as Dtype
@@ -179,8 +182,13 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
 
 
 def _overridden(fn: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
-    if hasattr(args[0], "made_like"):  # a sparse tensor
-        return args[0].made_like(fn.__name__, *args[1:], **kw)
+    x = args[0]
+    if isinstance(x, Batched):
+        return wrap(fn(x.value, *args[1:], **kw), x.level)
+    if isinstance(x, Special):
+        return fn(x.primal if isinstance(x, Dual) else x.value, *args[1:], **kw)  # type: ignore[attr-defined]
+    if hasattr(x, "made_like"):  # a sparse tensor
+        return x.made_like(fn.__name__, *args[1:], **kw)
     return call_overridden(fn, args, args, {k: v for k, v in kw.items() if v not in (None, False)})
 
 
@@ -191,7 +199,7 @@ def zeros_like(
     """Zeros in the shape, dtype and memory layout of another tensor."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
-    if overriding(input):
+    if isinstance(input, Special) or overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
         return _overridden(zeros_like, (input,), kw)
     a = _like(input, dtype, memory_format, "zeros_like")
@@ -206,7 +214,7 @@ def ones_like(
     """Ones in the shape, dtype and memory layout of another tensor."""
     if device is not None or pin_memory or layout is not None:
         check_place(device, pin_memory, layout)
-    if overriding(input):
+    if isinstance(input, Special) or overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
         return _overridden(ones_like, (input,), kw)
     a = _like(input, dtype, memory_format, "ones_like")
@@ -220,7 +228,7 @@ def empty_like(
 ) -> Tensor:  # fmt: skip
     """Uninitialised memory in the shape, dtype and layout of another tensor."""
     check_place(device, pin_memory, layout)
-    if overriding(input):
+    if isinstance(input, Special) or overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
         return _overridden(empty_like, (input,), kw)
     return made(_like(input, dtype, memory_format, "empty_like"), requires_grad)
@@ -232,7 +240,7 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     """One number in the shape, dtype and layout of another tensor."""
     check_place(device, pin_memory, layout)
-    if overriding(input):
+    if isinstance(input, Special) or overriding(input):
         kw = {"dtype": dtype, "requires_grad": requires_grad, "memory_format": memory_format}
         return _overridden(full_like, (input, fill_value), kw)
     a = _like(input, dtype, memory_format, "full_like")
