@@ -172,3 +172,21 @@ def test_foreach_ops_do_to_each_tensor_what_the_op_does_to_one():
     c = [x.clone() for x in a]
     assert torch._foreach_sqrt_(c) is c
     torch.testing.assert_close(c[1], a[1].sqrt())
+
+
+def test_states_in_shared_memory_stay_there():
+    params = [nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(2))]
+    opt = torch.optim.Adam(params, lr=0.1)
+    for p in params:
+        opt.state[p] = {"step": torch.zeros(1), "exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)}
+        for name in ("step", "exp_avg", "exp_avg_sq"):
+            opt.state[p][name].share_memory_()
+    aliases = [opt.state[p]["exp_avg"].view(-1) for p in params]
+    for p in params:
+        p.grad = torch.ones_like(p)
+    opt.step()
+    opt.step()
+    for p, alias in zip(params, aliases, strict=True):
+        assert all(t.is_shared() for t in opt.state[p].values())
+        assert opt.state[p]["step"].tolist() == [2.0]
+        assert alias.tolist() == opt.state[p]["exp_avg"].tolist() != [0.0] * len(alias)

@@ -8,6 +8,7 @@ as views. Large parameters are worked on one by one, in blocks that stay in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -231,7 +232,12 @@ class ArrayOptimizer(Optimizer):
         bank = banks.get(key)
         entries = entries if keeps else [{}] * len(params)
         if bank is None or not bank.serves(params, entries):
-            bank = banks[key] = Bank(self, params, entries, self.names(group))
+            names = self.names(group)
+            if any(isinstance(e[n]._a.base, mmap) for e in entries for n in (*self.scalars, *names)) or any(
+                e[n]._a.ndim for e in entries for n in self.scalars
+            ):  # memory of other processes too, or a shape that the program chose
+                return None
+            bank = banks[key] = Bank(self, params, entries, names)
         return bank if bank.uniform() else None
 
     def _step_bank(self, group: dict[str, Any], bank: Bank) -> None:
