@@ -12,6 +12,7 @@ from .. import init
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
+from .utils import shows
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
@@ -25,22 +26,22 @@ class _InPlace(Module):
 
     __constants__ = ["inplace"]
     inplace: bool
+    _shown = ""  # what the text says before it
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
-
-    def _and_inplace(self) -> str:
-        return ", inplace=True" if self.inplace else ""
+        parts = [f"{name}={getattr(self, name)}" for name in self._shown.split()]
+        return ", ".join([*parts, "inplace=True"] if self.inplace else parts)
 
 
 class Threshold(_InPlace):
     """x where x > threshold, else value. Source: torch.nn.Threshold."""
 
     __constants__ = ["threshold", "value", "inplace"]
+    _shown = "threshold value"
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -48,9 +49,6 @@ class Threshold(_InPlace):
 
     def forward(self, input: Any) -> Any:
         return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}{self._and_inplace()}"
 
 
 class ReLU(_InPlace):
@@ -64,6 +62,7 @@ class RReLU(_InPlace):
     """x where x >= 0, else a x: a drawn from [lower, upper] in training, else its mean. Source: torch.nn.RReLU."""
 
     __constants__ = ["lower", "upper", "inplace"]
+    _shown = "lower upper"
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -72,14 +71,12 @@ class RReLU(_InPlace):
     def forward(self, input: Any) -> Any:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}{self._and_inplace()}"
-
 
 class Hardtanh(_InPlace):
     """x clamped to [min_val, max_val]. Source: torch.nn.Hardtanh."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
+    _shown = "min_val max_val"
 
     def __init__(
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
@@ -99,18 +96,14 @@ class Hardtanh(_InPlace):
     def forward(self, input: Any) -> Any:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}{self._and_inplace()}"
-
 
 class ReLU6(Hardtanh):
     """min(max(0, x), 6). Source: torch.nn.ReLU6."""
 
+    _shown = ""
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class Sigmoid(Module):
@@ -163,13 +156,11 @@ class Hardswish(_InPlace):
 
 class _Alpha(_InPlace):
     __constants__ = ["alpha", "inplace"]
+    _shown = "alpha"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
         self.alpha = alpha
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{self._and_inplace()}"
 
 
 class ELU(_Alpha):
@@ -205,8 +196,7 @@ class GLU(Module):
     def forward(self, input: Any) -> Any:
         return F.glu(input, self.dim)
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+    extra_repr = shows("dim")
 
 
 class GELU(Module):
@@ -254,6 +244,7 @@ class LeakyReLU(_InPlace):
     """x where x >= 0, else negative_slope x. Source: torch.nn.LeakyReLU."""
 
     __constants__ = ["inplace", "negative_slope"]
+    _shown = "negative_slope"
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -261,9 +252,6 @@ class LeakyReLU(_InPlace):
 
     def forward(self, input: Any) -> Any:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}{self._and_inplace()}"
 
 
 class LogSigmoid(Module):
@@ -285,8 +273,7 @@ class Softplus(Module):
     def forward(self, input: Any) -> Any:
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
+    extra_repr = shows("beta threshold")
 
 
 class PReLU(Module):
@@ -308,8 +295,7 @@ class PReLU(Module):
     def forward(self, input: Any) -> Any:
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
+    extra_repr = shows("num_parameters")
 
 
 class Softsign(Module):
@@ -340,8 +326,7 @@ class _Along(Module):
         if not hasattr(self, "dim"):
             self.dim = None
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+    extra_repr = shows("dim")
 
 
 class Softmin(_Along):

@@ -36,7 +36,7 @@ def _position(idx: Any, n: int) -> int:
     i = operator.index(idx)
     if not -n <= i < n:
         raise IndexError(f"index {i} is out of range")
-    return i % n if n else i
+    return i % n
 
 
 class Sequential(Module):
@@ -166,10 +166,7 @@ class ModuleList(Module):
             self += modules
 
     def _get_abs_string_index(self, idx: Any) -> str:
-        i = operator.index(idx)
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"index {i} is out of range")
-        return str(i + len(self) if i < 0 else i)
+        return str(_position(idx, len(self)))
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
@@ -327,10 +324,7 @@ class ParameterList(Module):
             self += values
 
     def _key(self, idx: Any) -> str:
-        i = operator.index(idx)
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"index {i} is out of range")
-        return str(i + len(self) if i < 0 else i)
+        return str(_position(idx, len(self)))
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import functional as F
 from .module import Module
-from .utils import _ntuple
+from .utils import _ntuple, shows
 
 # The files of their own that PyTorch has them in, by which saved modules know the classes.
 FILES = {
@@ -38,8 +38,7 @@ class Flatten(Module):
     def forward(self, input: Any) -> Any:
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+    extra_repr = shows("start_dim end_dim")
 
 
 class Unflatten(Module):
@@ -65,8 +64,7 @@ class Unflatten(Module):
     def forward(self, input: Any) -> Any:
         return input.unflatten(self.dim, self.unflattened_size)
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+    extra_repr = shows("dim unflattened_size")
 
 
 class Fold(Module):
@@ -84,11 +82,7 @@ class Fold(Module):
     def forward(self, input: Any) -> Any:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+    extra_repr = shows("output_size kernel_size dilation padding stride")
 
 
 class Unfold(Module):
@@ -103,8 +97,7 @@ class Unfold(Module):
     def forward(self, input: Any) -> Any:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+    extra_repr = shows("kernel_size dilation padding stride")
 
 
 class PixelShuffle(Module):
@@ -119,8 +112,7 @@ class PixelShuffle(Module):
     def forward(self, input: Any) -> Any:
         return F.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
+    extra_repr = shows("upscale_factor")
 
 
 class PixelUnshuffle(Module):
@@ -135,8 +127,7 @@ class PixelUnshuffle(Module):
     def forward(self, input: Any) -> Any:
         return F.pixel_unshuffle(input, self.downscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
+    extra_repr = shows("downscale_factor")
 
 
 class ChannelShuffle(Module):
@@ -151,8 +142,7 @@ class ChannelShuffle(Module):
     def forward(self, input: Any) -> Any:
         return F.channel_shuffle(input, self.groups)
 
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
+    extra_repr = shows("groups")
 
 
 class Upsample(Module):
@@ -240,8 +230,7 @@ class _DropoutNd(Module):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+    extra_repr = shows("p inplace")
 
 
 class Dropout(_DropoutNd):
@@ -345,8 +334,7 @@ class _ConstantPadNd(_Pad):
     def forward(self, input: Any) -> Any:
         return F.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
+    extra_repr = shows("padding value")
 
 
 class ConstantPad1d(_ConstantPadNd):

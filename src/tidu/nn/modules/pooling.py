@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import functional as F
 from .module import Module
-from .utils import _ntuple
+from .utils import _ntuple, shows
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
@@ -46,11 +46,7 @@ class _MaxPoolNd(_Pool):
             return_indices=self.return_indices,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-        )
+    extra_repr = shows("kernel_size stride padding dilation ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -91,8 +87,7 @@ class _MaxUnpoolNd(_Pool):
         unpool = self._function("max_unpool")
         return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    extra_repr = shows("kernel_size stride padding")
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -132,8 +127,7 @@ class AvgPool1d(_Pool):
     def forward(self, input: Any) -> Any:
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    extra_repr = shows("kernel_size stride padding")
 
 
 class _AvgPoolNd(_Pool):
@@ -154,8 +148,7 @@ class _AvgPoolNd(_Pool):
             self.divisor_override,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    extra_repr = shows("kernel_size stride padding")
 
 
 class AvgPool2d(_AvgPoolNd):
@@ -228,11 +221,7 @@ class _LPPoolNd(_Pool):
         pool = self._function("lp_pool")
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
-    def extra_repr(self) -> str:
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+    extra_repr = shows("norm_type kernel_size stride ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):
@@ -263,8 +252,7 @@ class _AdaptiveMaxPoolNd(_Pool):
     def forward(self, input: Any) -> Any:
         return self._function("adaptive_max_pool")(input, self.output_size, self.return_indices)
 
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
+    extra_repr = shows("output_size")
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -295,8 +283,7 @@ class _AdaptiveAvgPoolNd(_Pool):
     def forward(self, input: Any) -> Any:
         return self._function("adaptive_avg_pool")(input, self.output_size)
 
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
+    extra_repr = shows("output_size")
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):

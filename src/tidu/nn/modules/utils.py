@@ -24,6 +24,15 @@ _triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 
+def shows(names: str) -> Any:
+    """An `extra_repr` of these attributes."""
+
+    def extra_repr(self: Any) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names.split())
+
+    return extra_repr
+
+
 def _reverse_repeat_tuple(t: Any, n: int) -> tuple[Any, ...]:
     """Each element n times, last one first: sizes as `pad` takes them."""
     return tuple(x for x in reversed(t) for _ in range(n))
