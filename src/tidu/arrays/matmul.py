@@ -74,7 +74,8 @@ def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _suits(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two float32 matrices, with work enough, are for a native loop."""
     return (
-        b.size <= _NATIVE_RIGHT
+        native.wide()
+        and b.size <= _NATIVE_RIGHT
         and a.shape[1] == b.shape[0] <= _NATIVE_INNER
         and b.dtype is a.dtype
         and not (a.strides[0] | a.strides[1] | b.strides[0] | b.strides[1]) & 3
@@ -83,8 +84,6 @@ def _suits(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _natively(jobs: Sequence[_Job]) -> bool:
     """Compute some products together, shared between the threads; False where there is no native loop."""
-    if not native.wide():
-        return False
     function = native.kernel("product")
     if function is None:
         return False
