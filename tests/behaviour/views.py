@@ -517,3 +517,32 @@ def copied_from_more_dimensions(torch: Any) -> None:
     for name, kw in (("add_", {"alpha": 2}), ("sub_", {"alpha": 2}), ("lerp_", {"weight": 0.5})):
         attempt(getattr(x, name), x[1], **kw)
         attempt(getattr(x, name), x, **kw)
+
+
+def views_of_what_was_cut_off(torch: Any) -> None:
+    x = torch.ones(4, requires_grad=True)
+    y = x * 2
+    v = y[:2]
+    y.mul_(3)
+    y.detach_()
+    print(v.requires_grad, v.is_leaf, v.grad_fn)
+    (v * v).sum().backward()
+    print(x.grad)
+    leaf = torch.arange(6.0).view(2, 3).requires_grad_()
+    flat, row = leaf.view(6), leaf[0]
+    with torch.no_grad():
+        leaf.mul_(2)
+    print(flat.grad_fn, row.grad_fn)
+    (flat.sum() + row.sum() + leaf.sum()).backward()
+    print(leaf.grad)
+    for detached in (True, False):
+        y = x * 2
+        with torch.no_grad():
+            v = y[:2]
+        if detached:
+            y.detach_()
+            print(v.requires_grad, v.mul_(3))
+        v.requires_grad_()
+        (v * 3).sum().backward()
+        print(v.grad, x.grad)
+    print(torch.ones(1, 3).expand(2, 1, 3).detach().squeeze_(1).shape)

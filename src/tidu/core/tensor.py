@@ -292,9 +292,9 @@ def set_requires_grad(t: Tensor, on: bool, method: bool = False) -> None:
     """Mark a leaf as one that wants a gradient, or not any more; `method` is requires_grad_, which words its error
     differently."""
     node = t._node if t._view is None else live_node(t)
-    if node is NOWHERE:
+    if node is NOWHERE and not on:
         return
-    if node is not None and node is not True:
+    if node is not None and node is not True and node is not NOWHERE:
         if on and method:
             return
         raise RuntimeError(

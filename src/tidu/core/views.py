@@ -71,13 +71,12 @@ def live_node(t: Tensor, asked: bool = False) -> Any:
         if how is not DEFAULT:
             raise view_error(t, "its base or another view of its base has been")
         t._view = (base, cell[0], how)
-        if base._node is not None:
-            old, t._node = node, strided_node(t, base)
-            node = t._node
-            if t._extra is not None and old is not NOWHERE:
-                from .hooks import move_captures
+        old, t._node = node, strided_node(t, base)
+        node = t._node
+        if t._extra is not None and old is not NOWHERE:
+            from .hooks import move_captures
 
-                move_captures(t, old)
+            move_captures(t, old)
     return node
 
 

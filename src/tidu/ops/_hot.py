@@ -535,7 +535,7 @@ def _bind(op: Op, name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> tuple
 def _check(x: Tensor, record: bool) -> None:
     """Raise if the history of `x` may not be rewritten. That several elements share a place does not matter here."""
     if x._view is None or type(x._v) is not list:
-        check_inplace(x, record)
+        check_inplace(x, record, True)
     elif record:
         check_view(x)
 
