@@ -1,4 +1,4 @@
-"""Max pooling by native loops, where llvmlite is installed, against the NumPy route."""
+"""Pooling by native loops, where llvmlite is installed, against the NumPy route."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ def test_every_kind_of_window(
     g = draw.integers(-9, 9, y.shape).astype(np.float32)
     back = pooling.max_backward(g, x, y, ends)
     np.testing.assert_array_equal(back, by_numpy(monkeypatch, pooling.max_backward, g, x, y, ends))
+    y = pooling.sum_forward(x, ends)
+    np.testing.assert_array_equal(y, by_numpy(monkeypatch, pooling.sum_forward, x, ends))
+    back = pooling.sum_backward(g, ends, size)
+    np.testing.assert_array_equal(back, by_numpy(monkeypatch, pooling.sum_backward, g, ends, size))
 
 
 def test_nan_and_infinities(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""The native loops of max pooling, made for the windows they take: lanes are neighbouring windows of a line.
+"""The native loops of pooling, made for the windows they take: lanes are neighbouring windows of a line.
 
-Both take (arrays, planes, then for input and output the lines' number and length). Windows lie inside the planes. A
+All take (arrays, planes, then for input and output the lines' number and length). Windows lie inside the planes. A
 window's lines are read as whole vectors, `stride` times as wide as the windows' own, of which shuffles take each
 place; so they are made for a few strides only.
 """
@@ -128,7 +128,7 @@ def _width(kernel: tuple[int, int], stride: tuple[int, int]) -> int:
     return kernel[1] if kernel[1] <= stride[1] else 1
 
 
-def _max_pool(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
+def _pool(kernel: tuple[int, int], stride: tuple[int, int], sums: bool = False) -> Build:
     def build(k: Loops) -> None:
         x, out, planes, height, length, rows, n = k.arguments
         b = k.builder
@@ -144,8 +144,8 @@ def _max_pool(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
                 best: Any = None
                 for u in range(kernel[0]):
                     for value in seen(u):
-                        if best is None:
-                            best = value
+                        if best is None or sums:
+                            best = value if best is None else b.fadd(best, value)
                             continue
                         larger = b.fcmp_ordered(">", value, best)
                         best = b.select(b.or_(larger, b.fcmp_unordered("uno", value, value)), value, best)
@@ -159,12 +159,13 @@ def _max_pool(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
     return build
 
 
-def _max_pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
-    """Where windows meet, or leave some elements out, the result must hold zeros."""
+def _pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
+    """Of maxima, given inputs and results, or of sums. Where windows meet, or leave some elements out, the result must
+    hold zeros."""
     apart = all(s >= size for s, size in zip(stride, kernel, strict=True))
 
     def build(k: Loops) -> None:
-        g, x, y, out, planes, height, length, rows, n = k.arguments
+        g, *inputs, out, planes, height, length, rows, n = k.arguments
         b = k.builder
         wide = _Wide(k, stride[1], _width(kernel, stride))
         zero = k.constant(k.vector, 0.0)
@@ -172,18 +173,21 @@ def _max_pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
         def windows(plane: Any, row: Any) -> None:
             top = b.add(b.mul(plane, height), b.mul(row, k.ir.Constant(k.int, stride[0])))
             place = b.mul(b.add(b.mul(plane, rows), row), n)
-            gr, yr = k.at(g, place), k.at(y, place)
+            gr = k.at(g, place)
 
             def step(at: Lanes) -> list[Any]:
                 starts = [b.mul(b.add(top, k.ir.Constant(k.int, u)), length) for u in range(kernel[0])]
-                seen = _reading(k, wide, kernel, at, n, lambda u: k.at(x, starts[u]))
                 mask = wide.mask(at, n)
                 first = b.mul(at.i, k.ir.Constant(k.int, stride[1]))
-                best, left = at.load(yr).raw, at.load(gr).raw  # cotangents that have found no place yet
+                left = at.load(gr).raw  # cotangents that have found no place yet
                 free: Any = None
+                if inputs:
+                    x, y = inputs
+                    seen = _reading(k, wide, kernel, at, n, lambda u: k.at(x, starts[u]))
+                    best = at.load(k.at(y, place)).raw
                 for u in range(kernel[0]):
-                    taken = []
-                    for value in seen(u):
+                    taken = [] if inputs else [left] * kernel[1]
+                    for value in seen(u) if inputs else ():
                         hit = b.fcmp_ordered("==", value, best)
                         if free is not None:
                             hit = b.and_(hit, free)
@@ -209,6 +213,8 @@ def _max_pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
 
 
 WINDOWS: dict[str, tuple[str, Callable[..., Build]]] = {
-    "max_pool": ("ppnnnnn", _max_pool),
-    "max_pool_back": ("ppppnnnnn", _max_pool_back),
+    "max_pool": ("ppnnnnn", _pool),
+    "max_pool_back": ("ppppnnnnn", _pool_back),
+    "sum_pool": ("ppnnnnn", lambda kernel, stride: _pool(kernel, stride, True)),
+    "sum_pool_back": ("ppnnnnn", _pool_back),
 }

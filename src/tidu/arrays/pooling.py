@@ -114,12 +114,15 @@ def _pooled(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any) -> np.ndarra
     return out
 
 
-def _natively(name: str, ins: Sequence[np.ndarray], x: np.ndarray, windows: Windows, whole: bool) -> np.ndarray | None:
-    """Run a kernel (*ins, result, ..) of windows over the planes x, the result as large as they (`whole`) or as the
-    windows; None if there is none."""
-    if len(windows) != 2 or x.dtype.char != "f" or x.size < _NATIVE or any(w.dilation != 1 for w in windows):
+def _natively(
+    name: str, ins: Sequence[np.ndarray], size: Sequence[int], windows: Windows, whole: bool
+) -> np.ndarray | None:
+    """Run a kernel (*ins, result, ..) of windows over planes of this size, the result as large as they (`whole`) or
+    as the windows; None if there is none."""
+    n, dtype, length = len(ins[0]), ins[0].dtype, math.prod(size)
+    if len(windows) != 2 or dtype.char != "f" or n * length < _NATIVE or any(w.dilation != 1 for w in windows):
         return None
-    if any(w.before or w.reach() > n for w, n in zip(windows, x.shape[1:], strict=True)):
+    if any(w.before or w.reach() > m for w, m in zip(windows, size, strict=True)):
         return None
     h, w = windows
     if w.stride > _FAR or h.kernel * w.kernel > _MANY:
@@ -127,16 +130,16 @@ def _natively(name: str, ins: Sequence[np.ndarray], x: np.ndarray, windows: Wind
     function = kernel(name, (h.kernel, w.kernel), (h.stride, w.stride))
     if function is None:
         return None
-    size, made = x.shape[1:], (h.out, w.out)
-    covered = all(v.kernel == v.stride and v.out * v.stride == n for v, n in zip(windows, size, strict=True))
-    shape = (len(x), *(size if whole else made))
-    out = np.zeros(shape, x.dtype) if whole and not covered else np.empty(shape, x.dtype)
+    made = (h.out, w.out)
+    covered = all(v.kernel == v.stride and v.out * v.stride == m for v, m in zip(windows, size, strict=True))
+    shape = (n, *(size if whole else made))
+    out = np.zeros(shape, dtype) if whole and not covered else np.empty(shape, dtype)
     places = [(address(a), 4 * a.shape[1] * a.shape[2]) for a in (*ins, out)]
 
     def arguments(first: int, count: int, _: int) -> list[int]:
         return [*[p + first * step for p, step in places], count, *size, *made]
 
-    over_pieces(function, len(x), math.prod(size), arguments, BIG)
+    over_pieces(function, n, length, arguments, BIG)
     return out
 
 
@@ -150,7 +153,7 @@ def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
             for part in rest:
                 np.maximum(out, part, out=out)
             return out
-    made = _natively("max_pool", [x], x, windows, False)
+    made = _natively("max_pool", [x], x.shape[1:], windows, False)
     if made is not None:
         return made
     return _pooled(x, windows, np.maximum, _lowest(x.dtype))
@@ -158,11 +161,15 @@ def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
 
 def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The sum over each window, padding counting as zero."""
-    return _pooled(x, windows, np.add, 0)
+    made = _natively("sum_pool", [x], x.shape[1:], windows, False)
+    return _pooled(x, windows, np.add, 0) if made is None else made
 
 
 def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.ndarray:
     """The adjoint of `sum_forward`: each cotangent added to all elements of its window."""
+    made = _natively("sum_pool_back", [g], size, windows, True)
+    if made is not None:
+        return made
     out = np.empty((len(g), *size), g.dtype)
 
     def run(lo: int, hi: int) -> None:
@@ -215,7 +222,7 @@ def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) 
         flat[np.arange(y.size), tiles.reshape(flat.shape).argmax(1)] = g.reshape(-1)
         return out.transpose(0, 1, 3, 2, 4).reshape(x.shape)
     cot = np.ascontiguousarray(g)
-    made = _natively("max_pool_back", [cot, x, y], x, windows, True)
+    made = _natively("max_pool_back", [cot, x, y], x.shape[1:], windows, True)
     if made is not None:
         return made
     out = np.empty(x.shape, g.dtype)
