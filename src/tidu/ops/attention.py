@@ -235,21 +235,32 @@ def scaled_dot_product_attention(
 # ------------------------------------------------------------------ several heads
 
 
+def _turned(x: Value) -> bool:
+    """Whether (length, batch, width) lies the other way round, as layers with the batch first turn it."""
+    return not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
+
+
+def _linear(x: Value, w: Value, b: Value) -> Value:
+    return linear(x.transpose(0, 1), w, b).transpose(0, 1) if _turned(x) else linear(x, w, b)
+
+
 def _project(q: Value, k: Value, v: Value, w: Value, b: Value) -> tuple[Value, Value, Value]:
     """The three projections by one matrix of weights, in as few products as may be."""
     e = q.size(-1)
     if k is v:
         if q is k:
-            return _parts(linear(q, w, b), 3)
+            return _parts(_linear(q, w, b), 3)
         wq, wkv = w.split([e, e * 2])
         bq, bkv = (None, None) if b is None else b.split([e, e * 2])
-        return linear(q, wq, bq), *_parts(linear(k, wkv, bkv), 2)
+        return _linear(q, wq, bq), *_parts(_linear(k, wkv, bkv), 2)
     wq, wk, wv = w.chunk(3)
     bq, bk, bv = (None,) * 3 if b is None else b.chunk(3)
-    return linear(q, wq, bq), linear(k, wk, bk), linear(v, wv, bv)
+    return _linear(q, wq, bq), _linear(k, wk, bk), _linear(v, wv, bv)
 
 
 def _parts(x: Value, n: int) -> tuple[Value, ...]:
+    if _turned(x):
+        return x.chunk(n, -1)
     x = x.unflatten(-1, (n, x.shape[-1] // n)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
     return tuple(x[i] for i in range(n))
 
@@ -263,7 +274,7 @@ def _project_apart(
     for name, b in (("query", bq), ("key", bk), ("value", bv)):
         if b is not None:
             _must(tuple(b.shape) == (eq,), f"expecting {name} bias shape of {(eq,)}, but got {b.shape}")
-    return linear(q, wq, bq), linear(k, wk, bk), linear(v, wv, bv)
+    return _linear(q, wq, bq), _linear(k, wk, bk), _linear(v, wv, bv)
 
 
 def _must(good: bool, message: str) -> None:
@@ -400,14 +411,16 @@ def multi_head_attention_forward(
     else:
         _must(bias_k is None, "bias_k is set but bias_v is None")
         _must(bias_v is None, "bias_v is set but bias_k is None")
-    q = q.view(length, b * num_heads, head).transpose(0, 1)
-    k = _split_heads("static_k", static_k, k, b * num_heads, head)
-    v = _split_heads("static_v", static_v, v, b * num_heads, head)
+    q = _split_heads("", None, q, b, num_heads)
+    k = _split_heads("static_k", static_k, k, b, num_heads)
+    v = _split_heads("static_v", static_v, v, b, num_heads)
+    if need_weights or add_zero_attn:
+        q, k, v = (x.flatten(0, 1) if x.ndim == 4 else x for x in (q, k, v))
     if add_zero_attn:
         zeros = tensor_of(np.zeros((b * num_heads, 1, head), k.dtype.np))
         k, v = cat([k, zeros], 1), cat([v, zeros.to(v.dtype)], 1)
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
-    others = k.size(1)
+    others = k.size(-2)
     if key_padding_mask is not None:
         for i, want in enumerate((b, others)):
             got = key_padding_mask.shape[i]
@@ -469,9 +482,15 @@ def _with_heads(mask: Value, length: int, others: int, heads: int) -> Value:
     raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
 
 
-def _split_heads(name: str, given: Value, x: Value, heads: int, width: int) -> Value:
+def _split_heads(name: str, given: Value, x: Value, batch: int, heads: int) -> Value:
+    """(length, batch, width) as (batch * heads, length, width of a head), in four dims where that takes no copy."""
+    length, n, width = x.shape
+    width //= heads
     if given is None:
-        return x.view(x.shape[0], heads, width).transpose(0, 1)
+        if x.is_contiguous() or n != batch:
+            return x.view(length, batch * heads, width).transpose(0, 1)
+        return x.unflatten(2, (heads, width)).permute(1, 2, 0, 3)
+    heads *= batch
     _must(given.size(0) == heads, f"expecting {name}.size(0) of {heads}, but got {given.size(0)}")
     _must(given.size(2) == width, f"expecting {name}.size(2) of {width}, but got {given.size(2)}")
     return given
