@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from behaviour import programs, recorded, text_of
 
 import tidu as torch
+from tidu import nn
 from tidu.nn import functional as F
 
 PRINTED = recorded("networks")
@@ -217,3 +220,19 @@ def test_causal_attention_of_several_tiles(length, others):
     g = leaf(*fused.shape, seed=4).detach()
     for a, b in zip(*(torch.autograd.grad(y, (q, k, v), g) for y in (fused, plain)), strict=True):
         assert torch.allclose(a, b)
+
+
+def test_warnings_are_of_the_programs_line():
+    x, byte = torch.rand(3, 4), torch.ones(3, 4, dtype=torch.uint8)
+    for call in (
+        lambda: F.kl_div(x, x), lambda: F.mse_loss(x, x[:1]), lambda: F.mse_loss(x, x, size_average=True),
+        lambda: nn.L1Loss()(x, x[:1]), lambda: F.dropout2d(x), lambda: F.softmax(x), lambda: x[byte],
+        lambda: torch.where(byte, x, x), lambda: torch.add(x, x, out=torch.empty(2)), lambda: torch.tensor(x),
+        lambda: torch.ones(1, dtype=torch.cfloat).to(torch.float), lambda: torch.ones(2, 2, 2).T,
+        lambda: F.conv2d(x[None, None], x[None, None, :2, :2], padding="same"),
+        lambda: torch.vmap(lambda row: row * row.sum().item())(x),
+    ):  # fmt: skip
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            call()
+        assert [w.filename for w in heard] == [__file__], heard

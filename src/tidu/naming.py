@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -42,6 +43,14 @@ def sourced(fn: Any, name: str) -> None:
     if doc and "Source:" not in doc:
         first, blank, rest = doc.partition("\n\n")
         fn.__doc__ = f"{first.rstrip()} Source: torch.{name}.{blank}{rest}"
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line of the program that called the library, however many wrappers lie between."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
 
 
 announced: list[Callable[[ModuleType, str], None]] = []  # who wants to know of modules made here

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, blocked
+from ..naming import warn
 from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
@@ -565,14 +566,10 @@ def put_out(result: np.ndarray[Any, Any], out: Tensor) -> None:
 def resize(out: Tensor, shape: Sequence[int]) -> None:
     """Give an out= tensor the result's shape; PyTorch warns unless it was empty."""
     if out._a.size:
-        import warnings
-
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(out._a.shape)}, which does not "
             f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
             "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
-            "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            UserWarning,
-            stacklevel=5,
+            "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
         )
     out._a = np.empty(tuple(shape), out._a.dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..core.maps import maps
 from ..core.tensor import Tensor
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from ..naming import warn
 
 __all__ = ["vmap"]
 
@@ -209,15 +209,12 @@ def _one_by_one(
     kw_dims: list[Any], n: int, why: str, randomness: str, drawn: Any,
 ) -> Any:  # fmt: skip
     """The slices in turn, where a function asks a batch for one value; they draw random numbers as if together."""
-    from ..ops._arguments import callers_level
     from ..ops.joining import stack
 
     if n == 0:
         raise RuntimeError(f"vmap({_name(func)}): {why}, and there is none")
     if not maps.told:
-        warnings.warn(
-            f"vmap({_name(func)}): {why}, so the samples are run one by one", UserWarning, stacklevel=callers_level()
-        )
+        warn(f"vmap({_name(func)}): {why}, so the samples are run one by one")
     rows, out_spec = [], None
     told, maps.told = maps.told, True
     forbidden = [(-1, n, randomness)] if randomness == "error" else []

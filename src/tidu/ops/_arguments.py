@@ -14,7 +14,6 @@ import dis
 import functools
 import re
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ from ..core.subclass import FACES, newly_overridden
 from ..core.tensor import Tensor
 from ..devices import REFUSE, device
 from ..dtypes import INTEGRAL, dtype
+from ..naming import warn
 from ._make import word
 from ._signatures import ATEN, METHODS, NUMBERS, QUICK, SIGNATURES, WRITES
 
@@ -58,15 +58,6 @@ _FORMS = {
 }
 _FORMS |= {"sub": _FORMS["add"], "sub_": _FORMS["add_"], "addcdiv_": _FORMS["addcmul_"]}
 _warned: set[str] = set()
-_PACKAGE = __name__.partition(".")[0]
-
-
-def callers_level() -> int:
-    """How far up the stack the caller's own code is: between lie wrappers, more or fewer of them."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
@@ -82,9 +73,7 @@ def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str
         _warned.add(name)
         was, now = _FORMS.get(name, ("", ""))
         text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
-        warnings.warn(
-            f"This overload of {name} is deprecated{text if was else '.'}", UserWarning, stacklevel=callers_level()
-        )
+        warn(f"This overload of {name} is deprecated{text if was else '.'}")
     return fn(*tensors, **dict(zip(keywords, numbers, strict=False)), **kw)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..arrays.select import add_rows, take_rows
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import bool_
+from ..naming import warn
 from .shape import reshape
 from .storage import empty_in_order
 from .windows import select, slice_, unsqueeze
@@ -199,11 +199,7 @@ def index_tensor(t: Any) -> Any:
     if name == "bool":
         return t
     if name == "uint8":
-        warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-            UserWarning,
-            stacklevel=5,
-        )
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         return t.to(bool_)
     if name not in ("int64", "int32"):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..core.tensor import Detached, Inference, Tensor, new, raw, type_name
 from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
+from ..naming import warn
 from ._make import as_dtype, bad_combination, restrided
 from .storage import empty_as
 
@@ -265,7 +265,7 @@ def warn_of_lost_parts(have: Dtype, d: Dtype) -> None:
     global _warned
     if have.category == dtypes.COMPLEX and d.category not in (dtypes.COMPLEX, dtypes.BOOL) and not _warned:
         _warned = True
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+        warn("Casting complex values to real discards the imaginary part")
 
 
 def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:

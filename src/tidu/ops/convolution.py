@@ -7,7 +7,6 @@ another, which is what makes derivatives of any order.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..core.errors import type_word
 from ..core.linear import bilinear
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word, type_name
+from ..naming import warn
 from ._dtypes import refusal
 from ._make import laid_as
 from .comparison import view_as_real
@@ -414,10 +414,9 @@ def _by_word(x: Value, weight: Value, stride: Any, padding: str, dilation: Any) 
     total = [d * (k - 1) for d, k in zip(_expand(dilation, n, "dilation"), weight.shape[2:], strict=True)]
     if all(t % 2 == 0 for t in total):
         return x, tuple(t // 2 for t in total)
-    warnings.warn(
+    warn(
         "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
-        "created",
-        stacklevel=4,
+        "created"
     )
     more = [0 if i % 2 == 0 else total[n - 1 - i // 2] % 2 for i in range(2 * n)]
     return constant_pad_nd(x, more), tuple(t // 2 for t in total)

@@ -6,7 +6,6 @@ The top-level functions take `train`; those of `nn.functional` (at the end) take
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from .. import dtypes
 from ..arrays import sampling
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of, type_name
+from ..naming import warn
 from ._generator import stream_of
 from ._sampler import Array, drawing, fill, sampler, unsupported
 
@@ -240,12 +240,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     if input.ndim not in (3, 4):
         _warn_dimensions("dropout2d", input.ndim, 2, "3D or 4D")
     elif input.ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
-            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=2,
+            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead."
         )
     return _drop(input, p, training, "feature_dropout", inplace, features=True)
 
@@ -259,12 +258,11 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def _warn_dimensions(fn: str, ndim: int, spatial: int, wanted: str) -> None:
-    warnings.warn(
+    warn(
         f"{fn}: Received a {ndim}-D input to {fn}, which is deprecated and will result in an error in a future "
         f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {fn} exists "
         f"to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, and an "
-        f"optional batch dimension (i.e. {wanted} inputs).",
-        stacklevel=3,
+        f"optional batch dimension (i.e. {wanted} inputs)."
     )
 
 

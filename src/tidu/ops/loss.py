@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.tensor import Tensor, live_node, new
 from ..dtypes import can_cast, dtype, from_numpy, promote_types
+from ..naming import warn
 from ..shapes import broadcast_shapes
 from ._dtypes import refusal
 from ._noded import noded
@@ -77,9 +77,7 @@ def code(reduction: str) -> int:
     got = _CODES.get(reduction)
     if got is None:
         if reduction == "elementwise_mean":
-            warnings.warn(
-                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
-            )
+            warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return got
@@ -91,9 +89,7 @@ def legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> st
         return reduction
     average = True if size_average is None else size_average
     word = "none" if reduce is False else "mean" if average else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=3
-    )
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
     return word
 
 
@@ -282,10 +278,9 @@ def _pair(fn: str, input: Value, target: Value) -> tuple[Value, Value]:
     """The two in one shape, with a warning where they had to be broadcast."""
     if input.shape == target.shape:
         return input, target
-    warnings.warn(
+    warn(
         f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
-        "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-        stacklevel=3,
+        "lead to incorrect results due to broadcasting. Please ensure they have the same size."
     )
     a, b = broadcast_tensors(input, target)
     return a if a.shape != input.shape else input, b if b.shape != target.shape else target
@@ -601,11 +596,10 @@ def f_kl_div(
     if size_average is not None or reduce is not None:
         reduction = legacy(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
-            "same as 'batchmean' in the next major release.",
-            stacklevel=2,
+            "same as 'batchmean' in the next major release."
         )
     if reduction == "batchmean":
         return kl_div(input, target, SUM, log_target=log_target) / input.size()[0]

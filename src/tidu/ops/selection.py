@@ -19,6 +19,7 @@ from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.promote import Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, dtype_word, live_node, new, tensor_of
+from ..naming import warn
 from ..shapes import broadcast_shapes
 from ._dtypes import refusal
 from ._hot import hot
@@ -149,13 +150,9 @@ def _as_condition(condition: Any) -> Any:
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.legacy}"
         )
-    import warnings
-
-    warnings.warn(
+    warn(
         "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version "
-        "of PyTorch. Use a boolean condition instead.",
-        UserWarning,
-        stacklevel=3,
+        "of PyTorch. Use a boolean condition instead."
     )
     return condition != 0
 
