@@ -239,3 +239,17 @@ def test_samples_written_into_what_others_see_are_refused():
         with pytest.raises(RuntimeError, match="there exists a Tensor `other`|match the broadcast shape"):
             vmap(f)(x)
     assert not seen.any() and not array.any()
+
+
+def test_vmap_returns_what_is_no_tensor_where_no_dimension_is_asked_for():
+    got = torch.vmap(lambda x: (x * 2, 3), out_dims=(0, None))(torch.ones(2))
+    assert torch.equal(got[0], torch.full((2,), 2.0)) and got[1] == 3
+    with pytest.raises(ValueError, match="must only return Tensors, got type <class 'int'>"):
+        torch.vmap(lambda x: (x * 2, 3))(torch.ones(2))
+
+
+def test_jvp_compares_structures_before_it_looks_at_leaves():
+    with pytest.raises(RuntimeError, match="same python structure"):
+        torch.func.jvp(lambda x, y: x, (torch.ones(2), 3), (torch.ones(2),))
+    with pytest.raises(RuntimeError, match="primals to only contain Tensors, got <class 'int'>"):
+        torch.func.jvp(lambda x, y: x, (torch.ones(2), 3), (torch.ones(2), 3))

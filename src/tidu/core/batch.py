@@ -360,7 +360,10 @@ def _random(op: Any, args: Sequence[Any], level: int, n: int) -> Any:
         return op.drawn(*[v.value.select(0, 0) if is_batched(v, level) else v for v in args])
     if op.name in _BY_ROW or len({v.ndim for v in values}) > 1 or any(v is True for v in args):  # True: by features
         return slice_by_slice(op, args, level, n)
-    got = op.drawn(*[materialize(v, level, n) if isinstance(v, Tensor) else v for v in args])
+    full = [materialize(v, level, n) if isinstance(v, Tensor) else v for v in args]
+    if op.name == "dropout_noise":  # in order of the dimensions, wherever the batch lies
+        full[0] = full[0].contiguous()
+    got = op.drawn(*full)
     return _wrap_all(op, got, level)
 
 

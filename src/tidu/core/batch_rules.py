@@ -318,7 +318,9 @@ def _copy(op: Any, args: Sequence[Any], level: int) -> Any:
     x, src = args
     n = batch_size(op, args, level)
     if src.ndim > x.ndim and is_batched(x, level):
-        raise no_room(x, src)
+        if src.numel() != x.numel():
+            raise no_room(x, src)
+        src = src.reshape(tuple(x.shape))  # aligned with the batch, dimensions of size one do no harm
     if is_batched(src, level):
         lacks = x.ndim - src.ndim
         v = src.value

@@ -288,14 +288,6 @@ def _as_leaves(tree: Any) -> tuple[list[Any], Any]:
     return leaves, spec
 
 
-def _as_pairs(tree: Any, what: str) -> tuple[list[Any], Any]:
-    leaves, spec = tree_flatten(tree)
-    for x in leaves:
-        if not isinstance(x, Tensor):
-            raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
-    return leaves, spec
-
-
 def grad_and_value(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -475,8 +467,8 @@ def jvp(
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
-    p, spec = _as_pairs(primals, "primals")
-    t, t_spec = _as_pairs(tangents, "tangents")
+    p, spec = tree_flatten(primals)
+    t, t_spec = tree_flatten(tangents)
     if spec != t_spec:
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
@@ -487,6 +479,10 @@ def jvp(
         )
     if not p:
         raise RuntimeError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
+    for what, leaves in (("primals", p), ("tangents", t)):
+        for x in leaves:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
     check_differentiable(p, "primal")
     check_differentiable(t, "tangent")
     for x, v in zip(p, t, strict=True):

@@ -10,9 +10,9 @@ from ..core import levels
 from ..core.batch import CannotBatch, CannotWrite, is_batched, wrap
 from ..core.maps import maps
 from ..core.tensor import Tensor
+from ..naming import warn
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from ..naming import warn
 
 __all__ = ["vmap"]
 
@@ -172,13 +172,6 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
             "of ints "
             "representing where in the outputs the vmapped dimension should appear."
         )
-    for x in leaves:
-        if not isinstance(x, Tensor):
-            raise ValueError(
-                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you "
-                "mean to "
-                f"set out_dims= to None for output?"
-            )
     flat_dims = broadcast_to_and_flatten(out_dims, spec)
     if flat_dims is None and isinstance(out_dims, tuple) and spec.is_leaf() and len(out_dims) == 1:
         flat_dims = list(out_dims)
@@ -196,6 +189,11 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
                     f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
                 )
             made.append(x)
+        elif not isinstance(x, Tensor):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(x)}. Did you "
+                "mean to set out_dims= to None for output?"
+            )
         elif is_batched(x, level):
             made.append(x.value if d == 0 else x.value.movedim(0, d))
         else:
@@ -237,7 +235,7 @@ def _one_by_one(
         maps.told = told
         del maps.stack[len(maps.stack) - len(forbidden) :]
     flat_dims = broadcast_to_and_flatten(out_dims, out_spec)  # type: ignore[arg-type]
-    assert flat_dims is not None
+    assert flat_dims is not None, "flat_out_dims must not be None"
     made = [
         column[0] if d is None else stack(column, d)
         for column, d in zip(map(list, zip(*rows, strict=True)), flat_dims, strict=True)
@@ -265,7 +263,7 @@ def _in_chunks(
         leaves, spec = tree_flatten(call(piece, dims, kws, kw_dims, k))
         parts.append(leaves)
     flat_dims = broadcast_to_and_flatten(out_dims, spec)  # type: ignore[arg-type]
-    assert flat_dims is not None
+    assert flat_dims is not None, "flat_out_dims must not be None"
     made = [
         column[0] if d is None else cat(column, d)
         for column, d in zip(map(list, zip(*parts, strict=True)), flat_dims, strict=True)
