@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._file_settings import LoadEndianness, restorer, settings
 from ._legacy_files import load_legacy, swap_bytes
 from ._rebuilding import SAFE_PLACES, RestrictedUnpickler, place, refuse_absent
 from .core.errors import explain
 from .core.tensor import Tensor
 from .ops.storage import TypedStorage, UntypedStorage
+from .serialization import LoadEndianness, restorer, settings
 
 __all__ = ["load"]
 

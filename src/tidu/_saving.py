@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._file_settings import location_tag, settings
 from ._legacy_files import save_legacy
 from ._rebuilding import (
     PLACES,
@@ -36,6 +35,7 @@ from .layouts import layout
 from .nn.parameter import Parameter, is_lazy
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage, _bytes
+from .serialization import location_tag, settings
 
 __all__ = ["save"]
 

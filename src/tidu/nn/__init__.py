@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from ..autograd import grad as _grad
+from ..core.modes import enable_grad as _enable_grad
+from ..core.tensor import Tensor as _Tensor
 from ..naming import submodule as _submodule
 from . import functional, init, modules
 from .modules import *  # noqa: F403
 from .modules.loss import legacy_get_string as _legacy_get_string
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-_LATER = ("attention", "grad", "parallel", "utils")
+_LATER = ("attention", "parallel", "utils")
 
 
 def __getattr__(name: str) -> _Any:
@@ -46,6 +50,50 @@ def factory_kwargs(kwargs: _Any) -> dict[str, _Any]:
     return got
 
 
+def _gradient(
+    conv: _Callable[..., _Any], input: _Any, weight: _Any, wanted: _Any, grad_output: _Tensor, how: _Any
+) -> _Any:
+    with _enable_grad():
+        out = conv(input, weight, None, *how)
+        return _grad(out, wanted, grad_output)[0]
+
+
+def _input(name: str) -> _Any:
+    conv = getattr(functional, name)
+
+    def gradient(
+        input_size: _Any, weight: _Any, grad_output: _Any, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1,
+        groups: int = 1,
+    ) -> _Any:  # fmt: skip
+        x = grad_output.new_zeros(input_size).requires_grad_()
+        return _gradient(conv, x, weight.detach(), x, grad_output, (stride, padding, dilation, groups))
+
+    gradient.__name__ = gradient.__qualname__ = f"{name}_input"
+    gradient.__doc__ = f"The gradient of {name} with respect to an input of this size. Source: torch.nn.grad."
+    return gradient
+
+
+def _weight(name: str) -> _Any:
+    conv = getattr(functional, name)
+
+    def gradient(
+        input: _Any, weight_size: _Any, grad_output: _Any, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1,
+        groups: int = 1,
+    ) -> _Any:  # fmt: skip
+        w = grad_output.new_zeros(weight_size).requires_grad_()
+        return _gradient(conv, input.detach(), w, w, grad_output, (stride, padding, dilation, groups))
+
+    gradient.__name__ = gradient.__qualname__ = f"{name}_weight"
+    gradient.__doc__ = f"The gradient of {name} with respect to a weight of this size. Source: torch.nn.grad."
+    return gradient
+
+
+_submodule(
+    globals(),
+    "grad",
+    **{f"conv{n}d_input": _input(f"conv{n}d") for n in (1, 2, 3)},
+    **{f"conv{n}d_weight": _weight(f"conv{n}d") for n in (1, 2, 3)},
+)
 __all__ = [
     *modules.__all__, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs",
     "functional", "init", "modules",

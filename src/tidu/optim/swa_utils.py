@@ -13,8 +13,7 @@ from ..core.modes import no_grad
 from ..nn.modules.module import Module
 from ..nn.modules.norms import _BatchNorm
 from ..ops.factories import zeros
-from .lr_scheduler import LRScheduler
-from .lr_scheduler._base import _asked_by_step, _format_param
+from .lr_scheduler import LRScheduler, _asked_by_step, _format_param
 
 __all__ = [
     "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn",

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ...naming import submodules
-from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, sparse, transformer
+from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, sparse, transformer, utils
 from .module import Module
 
 # Bases that PyTorch does not have, or whose constructor each of its classes writes out anew.
@@ -42,3 +42,4 @@ for _family in (module, container, linear, activation, plain, sparse, norms, los
             __all__.append(_name)
             _own_constructor(_value)
     submodules(globals(), vars(_family), getattr(_family, "FILES", {}))
+submodules(globals(), vars(utils), {"lazy": "LazyModuleMixin"})

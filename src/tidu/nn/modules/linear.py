@@ -9,8 +9,8 @@ from ...ops.factories import empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter
-from .lazy import LazyModuleMixin
 from .module import Module
+from .utils import LazyModuleMixin
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 

@@ -11,8 +11,8 @@ from ...ops.factories import empty, ones, zeros
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
-from .lazy import LazyModuleMixin
 from .module import Module
+from .utils import LazyModuleMixin
 
 # The files of their own that PyTorch has them in, by which saved modules know the classes.
 FILES = {

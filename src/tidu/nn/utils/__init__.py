@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...naming import submodules
-from . import converting, normed, parametrizations, parametrize, rnn
+from . import converting, normed, parametrize, rnn
 from .converting import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -29,7 +29,7 @@ __all__ = [
     "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
-for _home in (converting, normed):
+for _home in (converting, normed, parametrize):
     submodules(globals(), vars(_home), _home.FILES)
 
 

@@ -1,4 +1,4 @@
-"""The base of all schedules, and those that are a formula of the epoch."""
+"""torch.optim.lr_scheduler: schedules of learning rates. Here their base, and those that are a formula of the epoch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ...core.tensor import Tensor
-from ..optimizer import Optimizer, _to_scalar
+from ..core.tensor import Tensor
+from .optimizer import Optimizer, _to_scalar
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
@@ -381,3 +381,22 @@ class CosineAnnealingLR(LRScheduler):
         return [
             low + (base - low) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2 for base in self.base_lrs
         ]
+
+
+from ._schedules import (  # noqa: E402
+    ChainedScheduler,
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    OneCycleLR,
+    ReduceLROnPlateau,
+    SequentialLR,
+)
+
+__all__ = [
+    "EPOCH_DEPRECATION_WARNING", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+    "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR", "_LRScheduler",
+]  # fmt: skip
+
+for _name in __all__[1:]:
+    globals()[_name].__module__ = __name__  # as it is known in files

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._base import (
+from .lr_scheduler import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
     _asked_by_step,
