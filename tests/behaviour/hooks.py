@@ -294,7 +294,13 @@ def leaf_becomes_something_else(torch: Any) -> None:
 
 def what_post_accumulate_hooks_return(torch: Any) -> None:
     v = torch.tensor([0.0, 0.0], requires_grad=True)
-    for fn in (lambda p: p, lambda p: p.grad, lambda p: 3, lambda p: (None,), lambda p: p.data.add_(p.grad, alpha=-0.1)):
+    for fn in (
+        lambda p: p,
+        lambda p: p.grad,
+        lambda p: 3,
+        lambda p: (None,),
+        lambda p: p.data.add_(p.grad, alpha=-0.1),
+    ):
         handle = v.register_post_accumulate_grad_hook(fn)
         attempt((v * 2).sum().backward)
         print(v, v.grad)
@@ -324,3 +330,14 @@ def hooks_within_vmap(torch: Any) -> None:
     for change in (lambda g: g * 3, lambda g: None):
         print(func.vmap(func.grad(f), in_dims=(0, None))(x, change))
         print(func.grad(f)(x, change))
+
+
+def retained_before_a_change_of_shape(torch: Any) -> None:
+    for change in (lambda y: y.squeeze_(0), lambda y: y.unsqueeze_(0), lambda y: y.t_(), lambda y: y.mul_(1)):
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = x * 2
+        y.retain_grad()
+        z = y + 1
+        change(y)
+        ((y * y).sum() + z.sum()).backward()
+        print(y.grad, x.grad)

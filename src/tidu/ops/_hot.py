@@ -17,7 +17,6 @@ import numpy as np
 
 from ..arrays.threads import BIG
 from ..core.elementwise import F32, F64, blocked
-from ..core.hooks import move_captures
 from ..core.inplace import _wants, apply_inplace, check_inplace, check_view, reads_input, rebase, shadow
 from ..core.modes import state
 from ..core.node import Node, OutputEdge, freed, modified, next_seq
@@ -499,8 +498,7 @@ def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:
             result = op.forward(self._a, *full[1:])
         except RuntimeError as error:
             raise RuntimeError(str(error).replace(op.name + "()", name + "()")) from None
-        old = live_node(self)
-        record = state.grad and old is not None
+        record = live_node(self) is not None and state.grad
         _check(self, record)
         before = shadow(self, copy=False)
         self._a = result
@@ -515,7 +513,6 @@ def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:
 
                 recorded(n, (self,))
             self._node = n
-            move_captures(self, old)
         if record and self._view is not None:  # unrecorded, its node follows from the base's
             base, _, how = self._view
             self._view = (base, self._v[0], how)
