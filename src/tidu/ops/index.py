@@ -128,11 +128,6 @@ LAZY = {
         "*",
         "",
     ),
-    "mixing": (
-        "lerp addcmul addcdiv",
-        "* lerp_ addcmul_ addcdiv_",
-        "",
-    ),
     "nll": (
         "ctc_loss",
         "",
