@@ -142,6 +142,19 @@ def test_a_program_ends_as_under_python(call, script, ending):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_the_forward_call_of_an_error_is_told_from_the_programs_first_line(call, script):
+    path = script("""
+        import torch
+        def root(x): return torch.sqrt(x)
+        with torch.autograd.detect_anomaly():
+            y = root(torch.tensor(-1.0, requires_grad=True))
+            y.backward()
+    """)
+    told = call(sys.executable, "-m", "tidu", "run", path).stderr
+    first = told.partition("Traceback of forward call that caused the error:\n")[2].splitlines()[:4]
+    assert [line.split(", line")[0] for line in first[::2]] == [f'  File "{path}"'] * 2, told
+
+
 def test_ctrl_c_ends_a_program_by_the_signal(call, script):
     path = script("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(60)\n")
     want, got = call(sys.executable, path), call(*TIDU, "run", path)

@@ -289,9 +289,11 @@ def _call() -> list[str]:
     frames = traceback.extract_stack(sys._getframe(2))
     while len(frames) > 1 and frames[-1].filename.startswith(_INSIDE):
         frames.pop()
-    return traceback.format_list(frames)
+    starts = max((i + 1 for i, f in enumerate(frames) if f.filename == _RUNNER), default=0)
+    return traceback.format_list(frames[starts:])
 
 
+_RUNNER = str(Path(__file__).parent.parent / "running.py")
 _INSIDE = tuple(str(Path(__file__).parent.parent / part) + "/" for part in ("core", "ops", "autograd"))
 
 
