@@ -47,20 +47,18 @@ class Interaction:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.parts: list[Sets] = []
+        self.parts: list[Sets] = []  # what meets, in rows
         self.turned: list[Any] = []  # plain tensors that were written into
 
     def meet(self, sets: Sets) -> None:
-        if sets.nnz:
-            self.parts.append(sets.T @ sets)
+        if sets.nnz and not any([sets is p for p in self.parts]):
+            self.parts.append(sets)
 
     def pattern(self) -> Sets:
         from scipy import sparse
 
-        total = sparse.csr_array((self.n, self.n), dtype=bool)
-        for p in self.parts:
-            total = total + p
-        return sparse.csr_array(total)
+        rows = sparse.vstack([_none(0, self.n), *self.parts], format="csr")
+        return sparse.csr_array(rows.T @ rows)
 
 
 class Tracked(Special):
@@ -329,8 +327,10 @@ def _elementwise(op: Any, args: Sequence[Any], outs: Sequence[Any], pairs: Inter
         v = args[p]
         if not isinstance(v, Tracked) or op.params[p] in ("condition", "mask") or (op.name == "copy" and k == 0):
             continue
-        part = v.sets[np.broadcast_to(_places(v.value._a), shape).reshape(-1)]
-        total = part if total is None else total + part
+        part, a = v.sets, v.value._a
+        if a.shape != shape:
+            part = part[np.broadcast_to(_places(a), shape).reshape(-1)]
+        total = part if total is None or total is part else total + part
         count, first = count + 1, first or k == 0
     if total is None:
         return [None for _ in outs]
@@ -360,8 +360,11 @@ def _moved(op: Any, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     if "value" in op.params:  # what is padded with
         full[op.params.index("value")] = 0
     moved = op.forward(*full)
+    places = [np.asarray(m).astype(int).reshape(-1) for m in (moved if type(moved) is tuple else (moved,))]
+    if all([p.all() for p in places]):
+        return [x.sets[p - 1] for p in places]
     sets = sparse.vstack([_none(1, x.pairs.n), x.sets], format="csr")
-    return [sets[np.asarray(m).astype(int).reshape(-1)] for m in (moved if type(moved) is tuple else (moved,))]
+    return [sets[p] for p in places]
 
 
 def _joined(op: Any, args: Sequence[Any], n: int) -> Sets:
@@ -381,6 +384,8 @@ def _summed(op: Any, args: Sequence[Any], out: Any) -> Sets:
     from scipy import sparse
 
     x = args[op.positions[0]]
+    if out._a.size == 1:
+        return _any_row(x.sets)
     size = x.value._a.size
     leaf = tensor_of(np.zeros(x.value._a.shape))
     leaf._node = True
@@ -485,7 +490,7 @@ def pattern_of(func: Callable[[Any], Any], x: Any) -> tuple[Sets, Interaction, A
 def colours(pattern: Sets) -> Any:
     """A number for every column, so that no two columns of one number have an element in the same row; as few as the
     first fit, columns in order, needs."""
-    by_row, by_column = pattern.tocsr(), pattern.tocsc()
+    by_row = pattern.tocsr()
     by_row.sort_indices()
     counts, n = np.diff(by_row.indptr), pattern.shape[1]
     if counts.max(initial=0):
@@ -494,6 +499,7 @@ def colours(pattern: Sets) -> Any:
         if band == counts.max():  # columns that far apart never meet, and fewer numbers cannot do for the fullest row
             return np.arange(n) % band
     made = [-1] * n
+    by_column = by_row.tocsc()
     bounds, members = by_row.indptr.tolist(), by_row.indices.tolist()
     tops, rows = by_column.indptr.tolist(), by_column.indices.tolist()
     for j in range(n):
@@ -523,13 +529,19 @@ def _each(derivative: Callable[[Any], Any], directions: Any) -> Any:
         return stack([derivative(v) for v in directions])
 
 
+def _entries(pattern: Sets) -> tuple[Any, Any]:
+    """The row and the column of each element that is there."""
+    pattern.sort_indices()
+    return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)), pattern.indices
+
+
 def sparse_jacobian(func: Callable[[Any], Any], x: Any) -> Any:
     """The Jacobian of func at x as a scipy.sparse array, (elements of the output, elements of x)."""
     from scipy import sparse
 
     pattern, _, out = pattern_of(func, x)
     forward, reverse = colours(pattern), colours(pattern.T)
-    rows, columns = pattern.nonzero()
+    rows, columns = _entries(pattern)
     if not rows.size:
         return sparse.csr_array(pattern.shape, dtype=x.dtype.np)
     if forward.max() <= reverse.max():
@@ -539,7 +551,7 @@ def sparse_jacobian(func: Callable[[Any], Any], x: Any) -> Any:
         pull = vjp(func, x)[1]
         got = _each(lambda v: pull(v)[0], _directions(reverse, out))
         values = got._a.reshape(len(got._a), -1)[reverse[rows], columns]
-    return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)
+    return sparse.csr_array((values, columns, pattern.indptr), shape=pattern.shape)
 
 
 def sparse_hessian(func: Callable[[Any], Any], x: Any) -> Any:
@@ -550,11 +562,11 @@ def sparse_hessian(func: Callable[[Any], Any], x: Any) -> Any:
     if out.numel() != 1:
         raise RuntimeError(f"sparse Hessians are of functions that return one number, not {tuple(out.shape)}")
     pattern = pairs.pattern()
-    rows, columns = pattern.nonzero()
+    rows, columns = _entries(pattern)
     if not rows.size:
         return sparse.csr_array(pattern.shape, dtype=x.dtype.np)
     colour = colours(pattern)
     gradient = grad(lambda v: func(v).reshape(()))
     got = _each(lambda v: jvp(gradient, (x.clone(),), (v,))[1], _directions(colour, x))
     values = got._a.reshape(len(got._a), -1)[colour[columns], rows]
-    return sparse.csr_array((values, (rows, columns)), shape=pattern.shape)
+    return sparse.csr_array((values, columns, pattern.indptr), shape=pattern.shape)
