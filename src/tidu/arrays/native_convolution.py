@@ -1,4 +1,4 @@
-"""The native loops of plane convolutions: lanes are sixteen output channels, numbers of the input are spread over them.
+"""The native loops of plane convolutions: lanes are output channels, numbers of the input are spread over them.
 
 No columns are laid out: a tile of neighbouring outputs stays in registers while all channels and places of the kernel
 pass by, and is turned around there to be written channel by channel.
@@ -23,7 +23,7 @@ def _to_registers(k: Loops) -> None:
 
 
 def _turned(k: Loops, rows: list[Any]) -> list[Any]:
-    """Sixteen vectors as a matrix, transposed: blocks of 8, 4, 2 and 1 change places."""
+    """Some vectors as a square matrix, transposed: blocks of half its size, a quarter and so on change places."""
     rows = rows + [k.ir.Constant(k.vector, k.ir.Undefined)] * (k.width - len(rows))
     step = k.width // 2
     while step:

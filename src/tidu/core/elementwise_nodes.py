@@ -36,9 +36,9 @@ def blocked(rule: Callable[..., Any], *values: Any) -> Any:
     """`rule(*values)` for large arrays, a block at a time over the threads, so that what a rule makes on its way
     stays in cache. Arrays of one shape and layout only; anything else in one go.
     """
-    factor = getattr(rule, "factor", None)
-    if factor is not None:
-        return big_ufunc(np.multiply, values[0], values[factor])
+    whole = getattr(rule, "whole", None)
+    if whole is not None:
+        return whole(*values)
     arrays = [v for v in values if v.__class__ is ndarray and v.size > 1]
     first = arrays[0]
     if any(v.shape != first.shape or not v.flags.c_contiguous for v in arrays):
@@ -196,7 +196,10 @@ def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> No
             product = reads[0] if handed_on else f"p({', '.join(reads)})"
             pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
             if handed_on and "g" not in reads:
-                pull.factor = 1 + order.split(", ").index(product)
+                factor = 1 + order.split(", ").index(product)
+                pull.whole = lambda *values: big_ufunc(np.multiply, values[0], values[factor])
+            elif hasattr(p, "shares"):  # its work between the threads
+                pull.whole = pull
         setattr(cls, name, staticmethod(pull))
         return pull(*values)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.elementwise import sigmoid as _sigmoid
+from ..arrays.elementwise import tanh_backward as _tanh_pulled
 from ..arrays.threads import BIG
 from ..core.elementwise import ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import apply_inplace, inplace
@@ -150,11 +151,14 @@ def _tanh_numbers(g: Any, out: Any) -> Any:
     one = _one_for(g, out)
     if one is None:
         return g * (1 - out * out)
+    if g.size >= BIG // 4:
+        return _tanh_pulled(g, out)
     r = np.multiply(out, out)
     np.subtract(one, r, r)
     return np.multiply(g, r, r)
 
 
+_tanh_numbers.shares = True  # type: ignore[attr-defined]
 tanh = unary("tanh", np.tanh, as_op(_tanh_backward, _tanh_numbers))
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))
