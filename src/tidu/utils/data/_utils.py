@@ -275,7 +275,7 @@ class ExceptionWrapper:
         raise error
 
 
-def worker_loop(
+def _worker_loop(
     make_fetcher: Any, dataset: Any, iterable: bool, tasks: Any, results: Any, done: Any, base_seed: int,
     init_fn: Any, worker_id: int, num_workers: int,
 ) -> None:  # fmt: skip

@@ -19,10 +19,10 @@ from ._utils import (
     IterableDatasetFetcher,
     MapDatasetFetcher,
     Resume,
+    _worker_loop,
     default_collate,
     default_convert,
     get_worker_info,
-    worker_loop,
 )
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
@@ -321,7 +321,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             tasks = context.Queue()
             tasks.cancel_join_thread()
             worker = context.Process(
-                target=worker_loop,
+                target=_worker_loop,
                 args=(
                     loader._make_fetcher(), self._dataset, iterable, tasks, self._results, self._done,
                     self._base_seed, loader.worker_init_fn, i, self._num_workers,
