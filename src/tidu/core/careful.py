@@ -7,7 +7,7 @@ import functools
 import sys
 import threading
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +75,21 @@ class Packed:
         return placed
 
 
-def pack(values: Iterable[tuple[Any, Any]], hooks: Any) -> list[Packed]:
-    """Pass values, each with its place in the graph, through a pair of hooks, which are not themselves recorded."""
+_NEVER = [0]  # the version cell of what is packed: nobody writes it
+
+
+def hooks_off() -> tuple[Any, ...]:
+    """Record nothing, for hooks are about to run; what was."""
     was = state.saved_hooks, state.grad, state.record
     state.saved_hooks, state.grad, state.record = (), False, CAREFUL if state.inference else False
+    return was
+
+
+def pack(x: Tensor, edge: Any, hooks: Any) -> Packed:
+    """Pass a value with its place in the graph through a pair of hooks, which are not themselves recorded."""
+    was = hooks_off()
     try:
-        return [Packed(x, e, hooks) for x, e in values]
+        return Packed(x, edge, hooks)
     finally:
         state.saved_hooks, state.grad, state.record = was
 
@@ -93,22 +102,22 @@ def pack_saved(node: Any) -> None:
     edges = op.edges_of_sources(node.edges)
     if len(versions) > 1:  # PyTorch's order: by name, a list's values under one
         ranks = op.ranks
-        versions = sorted({v[0]: v for v in versions}.values(), key=lambda v: (v[3] is not None, ranks[v[0]]))
-    values: list[Any] = []
-    for k, cell, _, output in versions:
-        x = saved[k]
-        if type(x) is list:
-            values += zip(x, edges.get(k) or [None] * len(x), strict=True)
-        elif output is None:
-            values.append((x, edges.get(k)))
-        else:
-            values.append((node._output(x, cell, output), (output,)))
-    packed = pack(values, state.saved_hooks[-1])
-    node.versions = [(v[0], [0], 0, None) for v in versions]
-    for k, *_ in versions:
-        n = len(saved[k]) if type(saved[k]) is list else 1
-        saved[k] = packed[:n] if type(saved[k]) is list else packed[0]
-        del packed[:n]
+        versions = sorted({v[0]: v for v in versions}.values(), key=lambda v: ranks[v[0]])
+    hooks = state.saved_hooks[-1]
+    was = hooks_off()
+    try:
+        for k, cell, _, output in versions:
+            x = saved[k]
+            if type(x) is list:
+                places = edges.get(k) or [None] * len(x)
+                saved[k] = [Packed(v, e, hooks) for v, e in zip(x, places, strict=True)]
+            elif output is None:
+                saved[k] = Packed(x, edges.get(k), hooks)
+            else:
+                saved[k] = Packed(node._output(x, cell, output), (output,), hooks)
+    finally:
+        state.saved_hooks, state.grad, state.record = was
+    node.versions = [(v[0], _NEVER, 0, None) for v in versions]
 
 
 def apply_node(node: Node, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:

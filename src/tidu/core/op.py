@@ -128,11 +128,11 @@ class Op:
         return self._read[0]
 
     @functools.cached_property
-    def ranks(self) -> list[str]:
-        """PyTorch's names of the sources, by which saved-tensor hooks see them in order."""
+    def ranks(self) -> list[tuple[bool, str]]:
+        """By what saved-tensor hooks see the sources in order: outputs last, and PyTorch's names."""
         from .saved import shown_name
 
-        return [shown_name(self, source) for source in self.sources]
+        return [(self._how(source)[0] == "out", shown_name(self, source)) for source in self.sources]
 
     @functools.cached_property
     def joint(self) -> Reader | None:

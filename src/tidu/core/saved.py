@@ -156,10 +156,10 @@ class SavedTensor:
         edge = t if t._node is True else t._node
         if hasattr(node, "saved"):
             output = next((o for k, _, _, o in node.versions if k == self.k), None)
-            hooked[self.k] = node.saved[self.k] = pack([(t, edge if output is None else (output,))], hooks)[0]
+            hooked[self.k] = node.saved[self.k] = pack(t, edge if output is None else (output,), hooks)
             node.versions = [(k, [0], 0, None) if k == self.k else (k, c, v, o) for k, c, v, o in node.versions]
         else:
-            packed = hooked[self.k] = pack([(t, edge)], hooks)[0]
+            packed = hooked[self.k] = pack(t, edge, hooks)
             _run_unpacked(node, self.source, packed)
 
     @property
