@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import batch_norm, elementwise, matmul, native, pool, rows
+from tidu.arrays import batch_norm, elementwise, matmul, native, pool, rows, select
 from tidu.arrays.threads import BIG
 
 needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
@@ -88,6 +88,23 @@ def test_running_sums_of_every_length(n: int) -> None:
 
 
 @needs_llvmlite
+@pytest.mark.parametrize(
+    ("shape", "dim", "count"),
+    [((51, 64), 0, 400), ((70, 100), 1, 90), ((7, 30, 40), 1, 25), ((2, 300, 700), 1, 700), ((700, 2, 300), 0, 900)],
+)
+def test_elements_along_a_dimension(shape: tuple[int, ...], dim: int, count: int) -> None:
+    a = normal(*shape)
+    named = [*shape[:dim], count, *shape[dim + 1 :]]
+    index, values = np.random.default_rng(1).integers(0, shape[dim], named), normal(*named, seed=2)
+    assert np.array_equal(select.take_along(a, dim, index), np.take_along_axis(a, index, dim))
+    places = list(np.ogrid[tuple(slice(n) for n in named)])
+    places[dim] = index
+    sums, wide = a.copy(), a.astype(np.float64)
+    select.add_along(sums, dim, index, values)
+    np.add.at(wide, tuple(places), values)
+    assert np.allclose(sums, wide, rtol=1e-5, atol=1e-5)
+
+
 def test_relus_mask_keeps_special_cotangents() -> None:
     y = np.array([np.nan, -np.nan, 0.0, -0.0, 1e-45, np.inf], np.float32)
     g = np.array([1.0, 2.0, np.inf, np.nan, np.inf, np.nan], np.float32)

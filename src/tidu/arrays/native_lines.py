@@ -1,4 +1,4 @@
-"""The kernels of batch_norm.py, over lines. Each takes (*matrices, *numbers of the lines, number of lines, their length)."""
+"""The kernels of batch_norm.py, over lines, each with (*matrices, *numbers of the lines, number of lines, length); of select.py."""
 
 from __future__ import annotations
 
@@ -97,9 +97,38 @@ def _pulled(k: Loops) -> None:
     k.rows(rows, row)
 
 
+def _along(adds: bool) -> Callable[[Loops], None]:
+    """(x, index, y, outer, n, count, inner): y[o, i, j] is x[o, index[o, i, j], j], or is added there."""
+
+    def build(k: Loops) -> None:
+        x, index, y, outer, n, count, inner = k.arguments
+        b = k.builder
+        index = b.bitcast(index, k.int.as_pointer())
+
+        def line(o: Any, i: Any) -> None:
+            first, start = b.mul(b.add(b.mul(o, count), i), inner), b.mul(b.mul(o, n), inner)
+
+            def element(j: Any) -> None:
+                at = b.add(first, j)
+                there = k.at(x, b.add(b.add(start, j), b.mul(b.load(k.at(index, at)), inner)))
+                here = k.at(y, at)
+                if adds:
+                    b.store(b.fadd(b.load(there), b.load(here)), there)
+                else:
+                    b.store(b.load(there), here)
+
+            k.rows(inner, element)
+
+        k.rows(outer, lambda o: k.rows(count, lambda i: line(o, i)))
+
+    return build
+
+
 LINES: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "line_moments": ("pppnn", _moments),
     "line_affine": ("ppppnn", _affine),
     "line_dots": ("pppppnn", _dots),
     "line_pulled": ("pppppppnn", _pulled),
+    "take_along": ("pppnnnn", _along(False)),
+    "add_along": ("pppnnnn", _along(True)),
 }

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .native import over_elements
+from .native import address, kernel, over_elements, share
 from .threads import BIG, BLOCK, big_ufunc, get_num_threads, parallel, quiet, rows_of, step_of
 
 __all__ = [
@@ -127,6 +127,7 @@ _FLOAT32 = np.dtype(np.float32)
 _LOAD = 2048  # elements from which loading SciPy pays
 _ADDS = "fdFDbhilqBHILQ"  # dtypes the kernel knows and sums as PyTorch does
 
+_FEW = 4096  # indices, up to which nothing is worth cutting
 _PIECE = 1 << 16  # indices whose places fit in the cache
 
 _kernels: tuple[Callable[..., Any], Callable[..., Any]] | None = None
@@ -259,10 +260,10 @@ def take_along(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     """out[i][j][k] = a[index[i][j][k]][j][k] for dim 0; entries are in bounds. Source: torch.gather."""
     index = index.astype(np.int64, copy=False)
     flat = np.ascontiguousarray(a).reshape(-1)
-    if 0 < index.size <= 4096:
+    if 0 < index.size <= _FEW:
         return flat.take(_places(index, dim, a.shape, 0), None, None, "clip")
     out = np.empty(index.shape, a.dtype)
-    if not index.size:
+    if not index.size or _by_loops("take_along", a, dim, index, out):
         return out
     pieces = _pieces(index)
 
@@ -278,6 +279,43 @@ def take_along(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     return out
 
 
+def _by_loops(name: str, a: np.ndarray, dim: int, index: np.ndarray, values: np.ndarray) -> bool:
+    """A native loop over an index that has the array's shape but for one dimension; False where there is none."""
+    shape, found = a.shape, index.shape
+    if index.size <= _FEW or a.dtype.char != "f" or values.dtype.char != "f" or not a.flags.c_contiguous:
+        return False
+    function = kernel(name) if found[:dim] == shape[:dim] and found[dim + 1 :] == shape[dim + 1 :] else None
+    if function is None:
+        return False
+    index, values = np.ascontiguousarray(index), np.ascontiguousarray(values)
+    outer, inner = math.prod(shape[:dim]), math.prod(shape[dim + 1 :])
+    n, count = shape[dim], found[dim]
+    pieces = 1 if index.size < BIG else 4 * get_num_threads()
+    x, at, y = address(a), address(index), address(values)
+    if outer > 1:
+        step = -(-outer // pieces)
+        calls = [
+            (
+                x + 4 * lo * n * inner,
+                at + 8 * lo * count * inner,
+                y + 4 * lo * count * inner,
+                min(step, outer - lo),
+                n,
+                count,
+                inner,
+            )
+            for lo in range(0, outer, step)
+        ]
+    else:  # additions to one place stay in order
+        step = count if name == "add_along" else -(-count // pieces)
+        calls = [
+            (x, at + 8 * lo * inner, y + 4 * lo * inner, 1, n, min(step, count - lo), inner)
+            for lo in range(0, count, step)
+        ]
+    share(function, calls)
+    return True
+
+
 def put_along(shape: tuple[int, ...], dim: int, index: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Zeros, but for out[index[i][j][k]][j][k] = values[i][j][k] for dim 0; no place twice, and not many."""
     out = np.zeros(shape, values.dtype)
@@ -291,6 +329,8 @@ def add_along(a: np.ndarray, dim: int, index: np.ndarray, values: np.ndarray) ->
     Source: torch.scatter_add.
     """
     index = index.astype(np.int64, copy=False)
+    if _by_loops("add_along", a, dim, index, values):
+        return
     flat = a.reshape(-1)
     for lo, hi in _pieces(index) if index.size else ():
         places = np.ascontiguousarray(_places(index[lo:hi], dim, a.shape, lo)).reshape(-1)
