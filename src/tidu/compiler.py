@@ -31,6 +31,8 @@ def compile(
         )
     if model is None:
         return lambda m: compile(m, disable=disable)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     from ._dynamo import Module, OptimizedModule
 
     return OptimizedModule(model) if isinstance(model, Module) and not disable else model

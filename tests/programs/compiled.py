@@ -40,6 +40,11 @@ for k in list(state):
     if k.startswith(unwanted_prefix):
         state[k[len(unwanted_prefix):]] = state.pop(k)
 print(net.load_state_dict(state), model.load_state_dict(model.state_dict()))
+print([n for n in dir(model) if n in ("fc", "n", "loss", "_orig_mod")])
+del model.extra
+print(hasattr(net, "extra"), getattr(torch.compile(nn.ReLU()), "_orig_mod"), nn.Sequential(model).state_dict().keys())
+try: torch.compile(3)
+except AssertionError as e: print(e)
 h = model.register_forward_hook(lambda m, i, o: print("hook", type(m).__name__, o.shape))
 net.register_forward_hook(lambda m, i, o: print("hook", type(m).__name__, o.shape))
 model(torch.ones(1, 2)), h.remove(), model(torch.ones(1, 2))

@@ -39,6 +39,12 @@ class OptimizedModule(Module):
         own = name == "_orig_mod" or name in self.__dict__ or hasattr(type(self), name)
         super().__setattr__(name, value) if own else setattr(self._orig_mod, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        delattr(self._orig_mod, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})
+
     def __reduce__(self) -> Any:
         return type(self), (self._orig_mod,)
 
