@@ -387,11 +387,15 @@ def fftfreq(
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
     check_place(device, False, layout)
-    kind = _freq_dtype("fftfreq", dtype, out)
-    if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     k = np.arange(n)
     k[(n + 1) // 2 :] -= n
+    return _frequencies("fftfreq", n, d, k, dtype, out, requires_grad)
+
+
+def _frequencies(name: str, n: int, d: float, k: Any, dtype: Any, out: Any, requires_grad: bool) -> Tensor:
+    kind = _freq_dtype(name, dtype, out)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     with np.errstate(all="ignore"):
         return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
 
@@ -402,12 +406,7 @@ def rfftfreq(
 ) -> Tensor:  # fmt: skip
     """The frequencies of rfft's results, [0, 1, ..., n // 2] / (n d)."""
     check_place(device, False, layout)
-    kind = _freq_dtype("rfftfreq", dtype, out)
-    if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    k = np.arange(n // 2 + 1)
-    with np.errstate(all="ignore"):
-        return finish(k.astype(kind) * np.dtype(kind).type(1.0 / (n * d) if n * d else np.inf), out, requires_grad)
+    return _frequencies("rfftfreq", n, d, np.arange(n // 2 + 1), dtype, out, requires_grad)
 
 
 def _shifted(input: Any, dim: Any, half: Callable[[int], int]) -> Any:

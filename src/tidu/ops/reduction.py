@@ -71,13 +71,17 @@ def divisor(shape: Any, dim: Ints) -> int:
     return n
 
 
+def dim_index(name: str, dim: Any) -> int:
+    """A dimension as an int."""
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+    return dim.__index__()
+
+
 def check_dims(name: str, dim: Any, ndim: int, one: bool = False) -> Ints:
     """The dims of a reduction; TypeError where only one is allowed and several were given."""
     if one and not isinstance(dim, int):
-        if hasattr(dim, "__index__"):
-            dim = dim.__index__()
-        else:
-            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+        dim = dim_index(name, dim)
     return normalize_dims(dim, ndim)
 
 

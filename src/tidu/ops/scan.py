@@ -14,7 +14,7 @@ from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word
 from ..shapes import normalize_dim
-from .reduction import INT64, Ints, into, is_low, packed, refuse_integers
+from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 METHODS = "*"
@@ -22,11 +22,7 @@ INPLACE = "cumprod cumsum"
 
 
 def _dim(name: str, dim: Any, ndim: int) -> int:
-    if not isinstance(dim, int):
-        if not hasattr(dim, "__index__"):
-            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-        dim = dim.__index__()
-    return normalize_dim(dim, ndim)
+    return normalize_dim(dim if isinstance(dim, int) else dim_index(name, dim), ndim)
 
 
 # ------------------------------------------------------------------ sums

@@ -24,7 +24,7 @@ from .loss import add_number
 from .normalization import affine_push, like_input, pull, standard, three, times
 from .pointwise import exp
 from .powers import pow, rsqrt
-from .reduction import into, mean, sum
+from .reduction import dim_index, into, mean, sum
 
 __all__ = [
     "layer_norm", "log_softmax", "native_layer_norm", "rms_norm", "softmax",
@@ -306,15 +306,9 @@ def _called(op: Callable[..., Any], name: str, input: Value, dim: Any, dtype: An
     if dtype is not None:
         input = cast(input, dtype.np)
     if dim.__class__ is not int:
-        dim = _index(name, dim)
+        dim = dim_index(name, dim)
     r = op(input, dim)
     return r if out is None else into(name, out, r)
-
-
-def _index(name: str, dim: Any) -> int:
-    if not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-    return dim.__index__()
 
 
 def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
