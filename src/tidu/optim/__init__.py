@@ -6,17 +6,16 @@ from typing import Any as _Any
 
 from ..naming import submodules as _submodules
 from .adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
+from .descent import ASGD, SGD, Adadelta, Adagrad, RMSprop, Rprop
 from .lbfgs import LBFGS
 from .matrices import Adafactor, Muon
 from .optimizer import Optimizer
-from .rates import ASGD, Adadelta, Adagrad, RMSprop, Rprop
-from .sgd import SGD
 
 # PyTorch has a file for each, by which states know the classes.
 _submodules(
     globals(),
     globals(),
-    {name.lower(): name for name in "ASGD Adadelta Adagrad AdamW Adamax NAdam RAdam RMSprop Rprop".split()}
+    {name.lower(): name for name in "ASGD Adadelta Adagrad AdamW Adamax NAdam RAdam RMSprop Rprop SGD".split()}
     | {"sparse_adam": "SparseAdam"},
 )
 

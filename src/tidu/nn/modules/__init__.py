@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ...naming import submodules
-from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, sparse, transformer, utils
+from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, transformer, utils
 from .module import Module
 
 # Bases that PyTorch does not have, or whose constructor each of its classes writes out anew.
@@ -34,7 +34,7 @@ def _own_constructor(cls: Any) -> None:
 
 
 __all__ = ["Module"]
-for _family in (module, container, linear, activation, plain, sparse, norms, loss, conv, pooling, rnn, transformer):
+for _family in (module, container, linear, activation, plain, norms, loss, conv, pooling, rnn, transformer):
     for _name in _family.__all__:
         _value = getattr(_family, _name)
         if isinstance(_value, type):
