@@ -341,3 +341,23 @@ def retained_before_a_change_of_shape(torch: Any) -> None:
         change(y)
         ((y * y).sum() + z.sum()).backward()
         print(y.grad, x.grad)
+
+
+def hooks_of_a_leaf_that_is_the_root(torch: Any) -> None:
+    v = torch.zeros(3, requires_grad=True)
+    step = v.register_post_accumulate_grad_hook(lambda p: print(torch.is_grad_enabled(), p.add_(p.grad, alpha=-0.5)))
+    v.backward(torch.tensor([1.0, 2.0, 3.0]))
+    step.remove()
+    v.register_hook(lambda g: print(torch.is_grad_enabled(), g))
+    v.backward(torch.ones(3))
+    print(torch.autograd.grad(v, v, torch.ones(3)), torch.autograd.grad(v, v, torch.ones(3), create_graph=True))
+    g = torch.ones(3)
+    w = torch.zeros(3, requires_grad=True)
+    w.backward(g)
+    g.add_(5)
+    print(w.grad)
+    torch.autograd.backward([w, (w * 2).sum(), w], [torch.ones(3), None, torch.ones(3)])
+    print(w.grad)
+    attempt(torch.isclose, torch.ones(5, 4), torch.ones(5))
+    attempt(torch.allclose, torch.ones(5, 4), torch.ones(5))
+    attempt(torch.polar, torch.ones(5, 4), torch.ones(5))

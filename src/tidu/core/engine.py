@@ -93,9 +93,7 @@ class Run:
             self.restrict(order, self.targets)
         for edge, g in roots:
             self.add(edge, g)
-        for edge, _ in roots:
-            if edge.EDGE == LEAF:
-                self.leaf_seen(edge)
+        leaves = [edge for edge, _ in roots if edge.EDGE == LEAF]
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g
         was = set_record(self.create_graph)
@@ -107,6 +105,8 @@ class Run:
         )  # subclasses are plain tensors here
         outer, _running.run = _running.run, self
         try:
+            for leaf in leaves:
+                self.leaf_seen(leaf)
             self.walk(order)
             if _running.callbacks:
                 call_back(self)

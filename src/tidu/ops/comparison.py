@@ -71,6 +71,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     for word, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{word} must be greater than or equal to zero, but got {value:g}")
+    broadcast_shapes(input.shape, other.shape)
     return _isclose(input, other, rtol, atol, equal_nan)
 
 
@@ -101,7 +102,9 @@ def equal(input: Any, other: Any) -> bool:
     try:
         a, b = input._a, other._a
         if a.dtype is b.dtype:
-            return a.shape == b.shape and bool(np.equal(a, b).all())
+            if a.shape != b.shape or (a.size > 4096 and not np.equal(a[:1], b[:1]).all()):
+                return False
+            return bool(np.equal(a, b).all())
     except AttributeError:
         pass
     return tuple(input.shape) == tuple(other.shape) and bool(eq(input, other).all())
@@ -392,8 +395,10 @@ _complex_angle = Op(
 
 
 def _real_angle(a: Any) -> Any:
-    pi = np.array(np.pi).astype(a.dtype)
-    return np.where(np.isnan(a), a, np.where(a < 0, pi, np.zeros((), a.dtype)))
+    out, nan = np.asarray(np.less(a, 0).astype(a.dtype) * a.dtype.type(np.pi)), np.isnan(a)
+    if nan.any():
+        np.copyto(out, a, where=nan)
+    return out
 
 
 angle = unary("angle", _real_angle, ZERO, policy=FLOATS, complex_case=_complex_angle)
@@ -430,6 +435,7 @@ def _polar(abs: Any, angle: Any) -> Any:
     if abs.dtype == angle.dtype == np.float16:
         raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     _check_parts(abs, angle)
+    broadcast_shapes(abs.shape, angle.shape)
     return _assemble(np.asarray(abs * np.cos(angle)), np.asarray(abs * np.sin(angle)))
 
 

@@ -169,11 +169,17 @@ acosh = arccosh = unary("acosh", np.arccosh, lambda x: rsqrt(x * x - 1), complex
 def _degrees(word: str, ufunc: Any, node: str, factor: float) -> Any:
     message = f"{word} is not supported for complex tensors."
     policy = refuse("c", message, floats=True, error=RuntimeError)
-    return unary(word, ufunc, lambda g: g * factor, node=node, policy=policy)
+
+    def forward(x: Any) -> Any:
+        return x * x.dtype.type(factor) if x.dtype.itemsize > 2 else ufunc(x)
+
+    return unary(word, forward, lambda g: g * factor, node=node, policy=policy)
 
 
 deg2rad = _degrees("deg2rad", np.deg2rad, "Deg2RadBackward0", np.pi / 180)
-rad2deg = _degrees("rad2deg", np.rad2deg, "Rad2DegBackward0", 180 / np.pi)
+rad2deg = _degrees(
+    "rad2deg", lambda x: x * (180 / np.pi) if x.dtype.itemsize > 2 else np.rad2deg(x), "Rad2DegBackward0", 180 / np.pi
+)
 
 # ------------------------------------------------------------------ rounding
 
