@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,9 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 def _nansum_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
+    plain = low_sum(input, dim, keepdim)
+    if not np.isnan(plain).any():
+        return plain
     return low_sum(np.where(np.isnan(input), input.dtype.type(0), input), dim, keepdim)
 
 
@@ -288,6 +292,12 @@ def _prod_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
         return packed(np.multiply.reduce(input, dim, INT64, None, keepdim))
     if is_low(dt):
         return packed(np.multiply.reduce(input.astype(np.float32), dim, None, None, keepdim)).astype(dt)
+    n = math.prod([input.shape[d] for d in dim])
+    if n >= 512 and min(dim) == input.ndim - len(dim) and input.flags.c_contiguous:  # whole registers at a time
+        lines, whole = input.reshape(-1, n), n - n % 64
+        parts = np.multiply.reduce(lines[:, :whole].reshape(-1, whole // 64, 64), 1)
+        r = np.multiply.reduce(parts, 1) * np.multiply.reduce(lines[:, whole:], 1)
+        return r.reshape([1 if d in dim else k for d, k in enumerate(input.shape) if keepdim or d not in dim])
     return packed(np.multiply.reduce(input, dim, None, None, keepdim))
 
 
