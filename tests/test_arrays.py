@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import elementwise, pool, reduce, rows, select, threads
+from tidu.arrays import convolution, elementwise, pool, reduce, rows, select, threads
 from tidu.arrays.threads import BIG, big_ufunc, parallel
 
 SIZES = [0, 1, 5, 4099, BIG + 77]
@@ -210,6 +210,17 @@ def test_the_same_bits_on_every_run_and_for_any_number_of_threads() -> None:
         lambda x: reduce.sum_axes(x, 1),
         lambda x: reduce.sum_axes(x.reshape(-1, 64), 0),
         lambda x: rows.layer_norm_backward(*[x.reshape(-1, 64)] * 2, *rows.layer_norm(x.reshape(-1, 64), 1)[1:], 1)[1],
+        lambda x: elementwise.tanh_backward(x, x),
+        # one block of columns, whose product OpenBLAS would share
+        lambda x: convolution.correlate(
+            x.reshape(-1)[:4224].reshape(6, 8, 8, 11),
+            x.reshape(-1)[-4096:].reshape(64, 8, 4, 2),
+            None,
+            (3, 1),
+            ((1, 1), (1, 1)),
+            (1, 1),
+            1,
+        ),
     ]
     before = threads.get_num_threads()
     try:

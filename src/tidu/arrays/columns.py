@@ -93,9 +93,6 @@ def lie_beside(n: int, out: Ints, stride: Ints) -> bool:
 
 
 def share(run: Callable[[int], None], count: int, work: int) -> None:
-    if count == 1:
-        run(0)
-        return
     with one_blas_thread() as held:
         if held and work > _WORK and get_num_threads() > 1:
             parallel(run, count)
