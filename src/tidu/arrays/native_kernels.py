@@ -11,7 +11,7 @@ from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
 from tidu.arrays.native_attention import ATTENTION
-from tidu.arrays.native_functions import exp, log, sigmoid
+from tidu.arrays.native_functions import exp, log, power, sigmoid
 from tidu.arrays.native_lines import LINES
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
 from tidu.arrays.native_product import PRODUCTS
@@ -234,16 +234,17 @@ def _silu_backward(g: Value, x: Value) -> Value:
 
 
 def _phi(x: Value) -> Value:
-    """The normal distribution's Phi: the sigmoid of 2 * atanh(erf(x / sqrt 2))."""
+    """The normal distribution's Phi: the sigmoid of 2 * atanh(erf(x / sqrt 2)), by powers of two."""
     u = x * x
-    p = x.loops.spread(2 * ATANH_ERF[-1])
+    unit = -2 / math.log(2)
+    p = x.loops.spread(unit * ATANH_ERF[-1])
     for c in ATANH_ERF[-2::-1]:
-        p = p.times_plus(u, 2 * c)
-    return sigmoid(x * p)
+        p = p.times_plus(u, unit * c)
+    return 1.0 / (power((x * p).where_below(128.0, 128.0)) + 1.0)
 
 
 def _gelu_backward(g: Value, x: Value) -> Value:
-    density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    density = power(x * x * (-0.5 / math.log(2))) * (1 / math.sqrt(2 * math.pi))
     return g * x.times_plus(density, _phi(x))
 
 

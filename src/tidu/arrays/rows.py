@@ -34,11 +34,11 @@ _vecdot: Any = np.vecdot
 
 _BLOCK = 1 << 21  # bytes of a block; a few calls on each, which should be long for the interpreter's lock
 _ALONE = 1 << 14  # elements from which BLAS must be told not to share by itself
-_LARGE = 1 << 16  # elements from which there are native loops, and blocks
+_LARGE = 1 << 16  # elements from which there are blocks
 # Elements from which the threads share. Between many calls, short ones on small arrays, the interpreter's lock goes
 # back and forth, so that layer norm has bounds of its own: for long rows, short ones, and native loops.
 _SHARED, _SHARED_LONG, _SHARED_SHORT, _SHARED_NATIVE = 1 << 17, 1 << 19, 1 << 21, 1 << 18
-_NATIVE_NORM = 1 << 15  # elements from which layer norm's native loops are worth compiling
+_NATIVE = 1 << 15  # elements from which native loops are worth compiling
 _TWO = 1 << 19  # elements up to which two blocks are enough: short calls on two threads wait for one another
 _DOT = 4096  # elements of one dot; longer rows are summed in pieces, which keeps the error near pairwise summation's
 _NARROW = 32  # elements of a row up to which the reductions of NumPy that start anew at every row are slow
@@ -168,7 +168,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray, shared: int 
     elif a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
-        if inner == 1 and a.size > _LARGE and a.dtype == _FLOAT32:
+        if inner == 1 and a.size > _NATIVE and a.dtype == _FLOAT32:
             rows = [np.ascontiguousarray(x).reshape(shape) for x in ins]
             if over_rows(kernel.__name__.lstrip("_"), rows, out.reshape(shape), shared):
                 return out
@@ -302,7 +302,7 @@ def layer_norm(
     mean, rstd = np.empty((rows, 1), work), np.empty((rows, 1), work)
 
     tail = (1,) * n_axes
-    if a.size > _NATIVE_NORM and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
+    if a.size > _NATIVE and a.dtype == _FLOAT32 and _native_layer_norm(a, w, b, out, mean, rstd, eps):
         return out, mean.reshape(lead + tail), rstd.reshape(lead + tail)
 
     short = n <= _SHORT and (w is None or math.isfinite(w.dot(w)))
@@ -417,7 +417,7 @@ def layer_norm_backward(
     w = None if weight is None else weight.reshape(n).astype(work, copy=False)
     need_a, need_w, need_b = need
     shape = a.shape[lead:]
-    if a.size > _NATIVE_NORM and a.dtype == _FLOAT32 and need_a:
+    if a.size > _NATIVE and a.dtype == _FLOAT32 and need_a:
         flat = (g.reshape(rows, n), a.reshape(rows, n), mean.reshape(rows, 1), rstd.reshape(rows, 1))
         done = _native_layer_norm_backward(*flat, w)
         if done is not None:
