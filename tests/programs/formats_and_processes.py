@@ -8,7 +8,8 @@ def train(m):
     with torch.no_grad():
         for p in m.parameters(): p.add_(1.0)
 def fill(t): t.fill_(5)
-def work(m, todo, done):
+def work(m, todo, done, whole, part):
+    whole.add_(1), part.add_(1)
     while (t := todo.get()) is not None:
         train(m)
         t[1:].mul_(2)
@@ -38,16 +39,17 @@ if __name__ == "__main__":
     p = mp.Process(target=fill, args=(t,)); p.start(); p.join()
     print(t, t.is_shared(), t[1:].is_shared(), (t + 1).is_shared())
     spawn = mp.get_context("spawn")
-    todo, done = spawn.Queue(), spawn.Queue()
+    todo, done, whole = spawn.Queue(), spawn.Queue(), torch.zeros(4).share_memory_()
     m = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1)).share_memory()
     m[0].bias.requires_grad_(False)
     before = [p.detach().clone() for p in m.parameters()]
-    p = spawn.Process(target=work, args=(m, todo, done)); p.start()
+    p = spawn.Process(target=work, args=(m, todo, done, whole, whole[2:])); p.start()
     t = torch.arange(6.0).view(3, 2).to(torch.bfloat16).share_memory_()
     for sent in (t, t.t()): todo.put(sent); got = done.get(); print(got, got.is_shared(), t)
     got.zero_()
     print(t, [p - b for p, b in zip(m.parameters(), before)])
     todo.put(None); p.join()
+    print(whole, whole.untyped_storage().nbytes(), torch.zeros(1 << 19).share_memory_().is_shared(), torch.empty(0).share_memory_().is_shared())
     from multiprocessing.reduction import ForkingPickler
     try: ForkingPickler.dumps(m[0].weight * 2)
     except RuntimeError as e: print(e)
