@@ -7,21 +7,9 @@ LAZY = {
         "hardshrink prelu relu relu_",
         "",
     ),
-    "adaptive": (
-        "adaptive_avg_pool1d adaptive_max_pool1d",
-        "",
-        "",
-    ),
-    "attention": (
-        "",
-        "",
-        "",
-    ),
-    "contraction": (
-        "bilinear einsum inner kron tensordot",
-        "inner kron",
-        "",
-    ),
+    "adaptive": ("adaptive_avg_pool1d adaptive_max_pool1d", "", ""),
+    "attention": ("", "", ""),
+    "contraction": ("bilinear einsum inner kron tensordot", "inner kron", ""),
     "convolution": (
         "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
         "",
@@ -34,16 +22,8 @@ LAZY = {
         "to_sparse smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
         "",
     ),
-    "decompositions": (
-        "qr svd",
-        "*",
-        "",
-    ),
-    "distance": (
-        "cdist cosine_similarity pairwise_distance pdist",
-        "",
-        "",
-    ),
+    "decompositions": ("qr svd", "*", ""),
+    "distance": ("cdist cosine_similarity pairwise_distance pdist", "", ""),
     "draws": (
         "_sample_dirichlet _standard_gamma _standard_gamma_grad bernoulli binomial multinomial normal poisson",
         "bernoulli bernoulli_ multinomial",
@@ -55,31 +35,11 @@ LAZY = {
         "",
         "",
     ),
-    "embedding": (
-        "embedding embedding_bag embedding_renorm_",
-        "",
-        "",
-    ),
-    "extremes": (
-        "all amax amin aminmax any argmax argmin count_nonzero max min",
-        "*",
-        "",
-    ),
-    "fourier": (
-        "",
-        "",
-        "",
-    ),
-    "gather": (
-        "gather scatter scatter_add take_along_dim",
-        "* scatter_ scatter_add_",
-        "",
-    ),
-    "histograms": (
-        "bincount bucketize histc histogram histogramdd searchsorted",
-        "bincount histc histogram",
-        "",
-    ),
+    "embedding": ("embedding embedding_bag embedding_renorm_", "", ""),
+    "extremes": ("all amax amin aminmax any argmax argmin count_nonzero max min", "*", ""),
+    "fourier": ("", "", ""),
+    "gather": ("gather scatter scatter_add take_along_dim", "* scatter_ scatter_add_", ""),
+    "histograms": ("bincount bucketize histc histogram histogramdd searchsorted", "bincount histc histogram", ""),
     "index_dim": (
         "index_add index_copy index_fill index_reduce index_select",
         "* index_add_ index_copy_ index_fill_ index_reduce_",
@@ -108,41 +68,13 @@ LAZY = {
         "hash_tensor",
         "",
     ),
-    "loss": (
-        "binary_cross_entropy_with_logits kl_div poisson_nll_loss",
-        "",
-        "",
-    ),
-    "lu": (
-        "lu lu_solve lu_unpack",
-        "lu lu_solve",
-        "",
-    ),
-    "margin": (
-        "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss",
-        "",
-        "",
-    ),
-    "matrix_functions": (
-        "cross geqrf matrix_exp matrix_power orgqr ormqr trace",
-        "*",
-        "",
-    ),
-    "nll": (
-        "ctc_loss",
-        "",
-        "",
-    ),
-    "normalization": (
-        "batch_norm group_norm instance_norm native_batch_norm native_group_norm",
-        "",
-        "",
-    ),
-    "padding": (
-        "channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle",
-        "",
-        "",
-    ),
+    "loss": ("binary_cross_entropy_with_logits kl_div poisson_nll_loss", "", ""),
+    "lu": ("lu lu_solve lu_unpack", "lu lu_solve", ""),
+    "margin": ("cosine_embedding_loss hinge_embedding_loss margin_ranking_loss triplet_margin_loss", "", ""),
+    "matrix_functions": ("cross geqrf matrix_exp matrix_power orgqr ormqr trace", "*", ""),
+    "nll": ("ctc_loss", "", ""),
+    "normalization": ("batch_norm group_norm instance_norm native_batch_norm native_group_norm", "", ""),
+    "padding": ("channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle pixel_unshuffle", "", ""),
     "piecewise": (
         "masked_fill nan_to_num heaviside copysign hypot atan2 arctan2 xlogy xlogy_ ldexp frexp",
         "* copysign_ masked_fill_",
@@ -154,16 +86,8 @@ LAZY = {
         "* masked_scatter_ put_ scatter_reduce_ -segment_reduce -unravel_index",
         "",
     ),
-    "pooling": (
-        "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
-        "",
-        "",
-    ),
-    "pseudoinverse": (
-        "lobpcg pca_lowrank pinverse svd_lowrank",
-        "pinverse",
-        "",
-    ),
+    "pooling": ("avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
+    "pseudoinverse": ("lobpcg pca_lowrank pinverse svd_lowrank", "pinverse", ""),
     "random": (
         "Generator default_generator get_rng_state initial_seed manual_seed rand rand_like randint "
         "randint_like randn randn_like randperm seed set_rng_state",
@@ -171,8 +95,7 @@ LAZY = {
         "",
     ),
     "ranges": (
-        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices "
-        "vander",
+        "arange cartesian_prod combinations eye linspace logspace meshgrid range tril_indices triu_indices vander",
         "",
         "",
     ),
@@ -183,31 +106,11 @@ LAZY = {
         "* fill_diagonal_ repeat tril_ triu_ -diagonal_copy",
         "",
     ),
-    "scan": (
-        "cummax cummin cumprod cumsum logcumsumexp",
-        "*",
-        "cumprod cumsum",
-    ),
-    "sharing": (
-        "",
-        "is_shared share_memory_",
-        "",
-    ),
-    "softmax": (
-        "layer_norm log_softmax native_layer_norm rms_norm softmax",
-        "log_softmax softmax",
-        "",
-    ),
-    "solvers": (
-        "det inverse logdet slogdet",
-        "*",
-        "",
-    ),
-    "sorting": (
-        "argsort isin kthvalue mode msort sort topk unique unique_consecutive",
-        "* -isin",
-        "",
-    ),
+    "scan": ("cummax cummin cumprod cumsum logcumsumexp", "*", "cumprod cumsum"),
+    "sharing": ("", "is_shared share_memory_", ""),
+    "softmax": ("layer_norm log_softmax native_layer_norm rms_norm softmax", "log_softmax softmax", ""),
+    "solvers": ("det inverse logdet slogdet", "*", ""),
+    "sorting": ("argsort isin kthvalue mode msort sort topk unique unique_consecutive", "* -isin", ""),
     "special_functions": (
         "digamma erf erfc erfinv i0 igamma igammac lgamma logit logit_ mvlgamma polygamma sinc",
         "* polygamma_ mvlgamma_",
@@ -224,14 +127,6 @@ LAZY = {
         "* renorm_ -cumulative_trapezoid -gradient -trapezoid -trapz",
         "",
     ),
-    "triangular": (
-        "cholesky cholesky_inverse cholesky_solve triangular_solve",
-        "*",
-        "",
-    ),
-    "upsample": (
-        "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
-        "",
-        "",
-    ),
+    "triangular": ("cholesky cholesky_inverse cholesky_solve triangular_solve", "*", ""),
+    "upsample": ("affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d", "", ""),
 }
