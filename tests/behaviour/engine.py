@@ -513,3 +513,28 @@ def saved_tensors_cut_off_in_place(torch: Any) -> None:
         y = y.detach().mul_(x).detach_().mul_(x)
     (y * y).sum().backward()
     print(x.grad, y._version)
+
+
+def gradients_of_another_dtype(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    print(x.grad_dtype)
+    x.grad_dtype = torch.float16
+    x.register_hook(lambda g: print(g.dtype))
+    x.register_post_accumulate_grad_hook(lambda p: print(p.grad))
+    (x * 0.1).sum().backward()
+    x.sum().backward()
+    attempt(setattr, x, "grad_dtype", torch.float64)
+    attempt(setattr, x, "grad", torch.ones(2))
+    attempt(setattr, x, "grad_dtype", 3)
+    x.grad = None
+    x.grad_dtype = torch.float64
+    x.sum().backward()
+    x.grad = None
+    x.grad_dtype = None
+    x.grad = torch.ones(2, dtype=torch.float16)
+    print(x.grad_dtype, x.grad, torch.autograd.grad(x.sum(), x))
+    attempt(lambda: (x * 2).grad_dtype)
+    layer = torch.nn.Linear(2, 1)
+    layer.weight.grad_dtype = torch.float64
+    layer(torch.ones(2)).backward()
+    print(layer.weight.grad.dtype, layer.bias.grad.dtype)

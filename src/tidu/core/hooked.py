@@ -117,6 +117,7 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
     hooks = None if node is None else node._hooks
     if extra.backward_hooks or hooks is not None:
         g = _shown(run, run.grads.pop(leaf))
+        g = g.to(extra.grad_dtype) if extra.grad_dtype else g
         for fn in list((extra.backward_hooks or {}).values()):
             g = call_tensor_hook(fn, g)
         if hooks is not None and run.accumulate:
@@ -130,6 +131,8 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
         run.captured[leaf] = run.grads.pop(leaf)
         return
     run.accumulated(leaf)
+    if extra.grad_dtype and leaf._grad is not None:
+        leaf._grad = leaf._grad.to(extra.grad_dtype)
     for fn in list((extra.post_hooks or {}).values()):
         got = fn(leaf)
         if isinstance(got, Tensor):

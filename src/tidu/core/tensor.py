@@ -33,13 +33,14 @@ _tuple: Any = tuple.__new__
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("accumulate", "backward_hooks", "name", "post_hooks", "retain_hook", "retains")
+    __slots__ = ("accumulate", "backward_hooks", "grad_dtype", "name", "post_hooks", "retain_hook", "retains")
 
     def __init__(self) -> None:
         self.accumulate: Any = None  # weak reference to the AccumulateGrad made for a leaf
         self.backward_hooks: Any = None  # OrderedDict of hooks of a leaf
         self.post_hooks: Any = None  # OrderedDict of post-accumulate-grad hooks
         self.retains = False
+        self.grad_dtype: Any = False  # what dtype the gradient has: the tensor's; None: any
         self.name: str | None = None
 
 
@@ -316,10 +317,11 @@ def check_new_grad(t: Tensor, g: Any) -> None:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(g)}")
     if g is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    if g.dtype is not t.dtype:
+    want = t.dtype if t._extra is None or t._extra.grad_dtype is False else t._extra.grad_dtype
+    if want is not None and g.dtype is not want:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{dtype_word(g.dtype)}' to a tensor with grad_dtype "
-            f"'{t.dtype.legacy}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
+            f"'{want.legacy}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
             "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
             "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes, layouts
 from ..core.promote import result_type as _common_type
-from ..core.tensor import Tensor, type_name
+from ..core.tensor import Tensor, dtype_word, extra, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
 from ..shapes import Size, normalize_dim
 from ._make import sizes_of
@@ -373,8 +373,25 @@ def property__cdata(self: Any) -> int:
 
 
 def property_grad_dtype(self: Any) -> Any:
-    """The dtype that the gradient has: the tensor's."""
-    return self.dtype
+    """The dtype that the gradient of a leaf has, its own unless told otherwise; None: any."""
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    return self.dtype if self._extra is None or self._extra.grad_dtype is False else self._extra.grad_dtype
+
+
+def set_property_grad_dtype(self: Any, value: Any) -> None:
+    if value is not None and not isinstance(value, dtypes.dtype):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    had = self._grad
+    if value is not None and had is not None and had.dtype is not value:
+        raise RuntimeError(
+            f"Cannot set grad_dtype to '{value.legacy}' because there is already a gradient with dtype "
+            f"'{dtype_word(had.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure "
+            "the new grad_dtype matches the existing gradient's dtype."
+        )
+    extra(self).grad_dtype = value
 
 
 def property_volatile(self: Any) -> bool:
