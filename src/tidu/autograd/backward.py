@@ -71,7 +71,7 @@ def _make_grads(
         if edge:
             out = getattr(out, "like", None)
         if isinstance(g, Tensor):
-            plain = out.__class__ is Tensor is g.__class__
+            plain = out.__class__ is Tensor is g.__class__ and not batched
             if out is not None and not (plain and out._a.dtype is g._a.dtype and out._a.shape == g._a.shape):
                 _check_grad(i, out, g, batched)
             made.append(g)
