@@ -112,7 +112,10 @@ class ElementwiseOp(Op):
                         wants = True
                 result = forward(*vals) if a.size <= BIG else blocked(forward, *vals)
             except (AttributeError, ValueError):
-                return self.on_arrays(args) if args[positions[0]].__class__ is ndarray else general(args)
+                if args[positions[0]].__class__ is ndarray:
+                    return self.on_arrays(args)
+                top = special_among(args, positions) if self.complex_case is None else None
+                return general(args) if top is None else top.process(self, args)
             return self.record(args, result) if wants and state.grad else tensor_of(result)
 
         call.__doc__ = self.forward.__doc__
@@ -496,7 +499,9 @@ def binary(
                     b = other._a
                     number = False
             except (AttributeError, OverflowError):
-                return general((input, other), out)
+                args = (input, other)
+                top = None if out is not None or other.__class__ is ndarray else special_among(args, (0, 1))
+                return general(args, out) if top is None else top.process(op, args)
             if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
                 if b.dtype is not dt or out is not None or dt.kind not in direct:
                     return general((input, other), out)
