@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core.modes import state
 from ..core.parameters import REQUIRED, missing
-from ..core.subclass import FACES, newly_overridden
+from ..core.subclass import FACES, newly_overridden, overrides
 from ..core.tensor import Tensor
 from ..devices import REFUSE, device
 from ..dtypes import INTEGRAL, dtype
@@ -430,7 +430,7 @@ def fits(p: Parameter, v: Any) -> bool:
         return p.none
     kind = p.kind
     if kind == "Tensor":
-        return isinstance(v, Tensor)
+        return isinstance(v, Tensor) or overrides(v.__class__)
     if kind == "int":
         return _is_int(v)
     if kind in ("Number", "float"):
