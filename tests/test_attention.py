@@ -120,3 +120,27 @@ def test_sizes(shape, causal):
     got, want = torch.autograd.grad(fused, leaves, g), torch.autograd.grad(plain, wide, g.double())
     for mine, theirs in zip(got, want, strict=True):
         torch.testing.assert_close(mine.double(), theirs, rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("more", [{}, {"add_zero_attn": True}, {"add_bias_kv": True}, {"bias": False}])
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("same", [(0, 0, 0), (0, 1, 1), (0, 1, 2)])
+def test_the_batch_first_is_the_batch_second_turned(same, need_weights, more):
+    torch.manual_seed(0)
+    first = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64, **more)
+    second = torch.nn.MultiheadAttention(8, 2, dtype=torch.float64, **more)
+    second.load_state_dict(first.state_dict())
+    values = [torch.randn(3, n, 8, dtype=torch.float64) for n in (4, 5, 5)]
+    padding = torch.arange(4 if same == (0, 0, 0) else 5) > torch.tensor([[4], [2], [1]])
+    found = []
+    for layer, turn in ((first, False), (second, True)):
+        leaves = [(v.transpose(0, 1).contiguous() if turn else v.clone()).requires_grad_() for v in values]
+        q, k, v = (leaves[i] for i in same)
+        out, weights = layer(q, k, v, key_padding_mask=padding, need_weights=need_weights)
+        assert (weights is None) is not need_weights
+        assert out.is_contiguous() is turn
+        grads = torch.autograd.grad(out.square().sum(), [*leaves[: max(same) + 1], *layer.parameters()])
+        grads = [g.transpose(0, 1) if turn and i <= max(same) else g for i, g in enumerate(grads)]
+        found.append([out.transpose(0, 1) if turn else out, *([weights] if need_weights else []), *grads])
+    for mine, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-12)
