@@ -488,7 +488,11 @@ def tied_and_normalised(torch: Any) -> None:
                   {"a.weight": w, "b.weight": w + 1}):  # fmt: skip
         for tie in (True, False):
             attempt(torch.func.functional_call, net, given, (x,), tie_weights=tie)
-    for norm in (torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).eval(), torch.nn.BatchNorm1d(3, track_running_stats=False)):
+    for norm in (
+        torch.nn.BatchNorm1d(3),
+        torch.nn.BatchNorm1d(3).eval(),
+        torch.nn.BatchNorm1d(3, track_running_stats=False),
+    ):
         attempt(lambda norm=norm: torch.func.vmap(norm)(torch.ones(2, 4, 3)).shape)
 
 
@@ -575,5 +579,15 @@ def gradients_of_complex_results(torch: Any) -> None:
 
 def sizes_are_trees(torch: Any) -> None:
     tree = torch.utils._pytree
-    print(tree.tree_flatten(torch.ones(2, 3).shape)[0], tree.tree_map(lambda x: x + 1, {"a": [1], "b": torch.Size([3])}))
+    print(
+        tree.tree_flatten(torch.ones(2, 3).shape)[0], tree.tree_map(lambda x: x + 1, {"a": [1], "b": torch.Size([3])})
+    )
     attempt(torch.func.vmap(lambda x: x.shape), torch.ones(2, 3))
+
+
+def modules_of_what_is_no_tensor(torch: Any) -> None:
+    layer, norm = torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(2)
+    for wrong in (3, None):
+        attempt(torch.func.functional_call, layer, {"weight": wrong}, torch.ones(2))
+    attempt(torch.func.functional_call, norm, {"running_mean": 3}, torch.ones(2, 2))
+    print(norm.num_batches_tracked, layer.weight.shape)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.tensor import Tensor
+
 __all__ = ["functional_call", "stack_module_state"]
 
 
@@ -81,6 +83,8 @@ class _swapped:
             owner = module
             for part in path.split(".") if path else ():
                 owner = getattr(owner, part, None)
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"{t} is not an instance of torch.Tensor")
             if name in known:
                 self.places.append((owner, leaf, t))
 
