@@ -162,6 +162,8 @@ SHARED = {
     "multinomial": lambda t: torch.multinomial(t, 3),
     "alpha_dropout": lambda t: F.alpha_dropout(t, training=True),
     "rand": lambda t: torch.rand(*t.shape),
+    "normal": lambda t: torch.normal(0.0, t),
+    "poisson": lambda t: torch.poisson(t),
 }
 
 

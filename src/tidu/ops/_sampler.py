@@ -129,15 +129,19 @@ def drawing(op: Op) -> Op:
     each for themselves first."""
     drawn = op.drawn = op.call
 
-    def call(input: Any, *rest: Any) -> Any:
+    def call(*args: Any) -> Any:
         if maps.stack:
-            known = levels_of([v for v in (input, *rest) if isinstance(v, Tensor)])
+            full = list(args)
+            tensors = [i for i, v in enumerate(args) if isinstance(v, Tensor)]
+            known = levels_of([args[i] for i in tensors])
             for level, n in different():
                 if level not in known:
-                    input = wrap(input.expand((n, *tuple(input.shape))), level)
-        return drawn(input, *rest)
+                    x = full[tensors[0]]
+                    full[tensors[0]] = wrap(x.expand((n, *tuple(x.shape))), level)
+            return drawn(*full)
+        return drawn(*args)
 
-    op.random, op.call = True, call
+    op.random, op.call, call.op = True, call, op  # type: ignore[attr-defined]
     return op
 
 
