@@ -286,7 +286,8 @@ def test_classes_say_that_they_are_pytorchs(call, script):
         print([type(m) for m in model.modules()], type(torch.optim.SGD(model.parameters())))
         x = torch.ones(2, requires_grad=True)
         print(type(x.max(0)), type((x * 2).grad_fn), torch.no_grad, type(torch.Generator()))
-        print(pickle.loads(pickle.dumps([model, x.max(0), torch.distributions.Normal(0.0, 1.0)])))
+        print(pickle.loads(pickle.dumps([model, x.max(0), torch.distributions.Normal(0.0, 1.0), x.shape])))
+        print({c.__module__ for c in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.layout)})
         print(type(nn.utils.parametrizations.weight_norm(model[0])))
         from torch.autograd.gradcheck import GradcheckError
         raise GradcheckError("told")
@@ -299,7 +300,7 @@ def test_classes_say_that_they_are_pytorchs(call, script):
         "<class 'torch._C.Generator'>\n"
         "[Sequential(\n  (0): Linear(in_features=1, out_features=1, bias=True)\n  (1): Dropout(p=0.5, inplace=False)\n"
         "), torch.return_types.max(\nvalues=tensor(1., requires_grad=True),\nindices=tensor(0)), "
-        "Normal(loc: 0.0, scale: 1.0)]\n<class 'torch.nn.utils.parametrize.ParametrizedLinear'>\n"
+        "Normal(loc: 0.0, scale: 1.0), torch.Size([2])]\n{'torch'}\n<class 'torch.nn.utils.parametrize.ParametrizedLinear'>\n"
     )
     assert got.stderr.splitlines()[-1] == "torch.autograd.gradcheck.GradcheckError: told"
 
