@@ -331,3 +331,10 @@ def gradients_from_inference_mode(torch: Any) -> None:
         made += 1
         made[0] = 5
         print(made.copy_(made * 2))
+
+
+def capsules(torch: Any) -> None:
+    capsule = torch.utils.dlpack.to_dlpack(torch.arange(4))
+    print(torch.from_dlpack(capsule), torch.from_dlpack(torch.ones(2).__dlpack__()))
+    attempt(torch.from_dlpack, capsule)
+    attempt(torch.from_dlpack, 3)

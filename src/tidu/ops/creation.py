@@ -227,9 +227,24 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
     return tensor_of(a.view(np.ndarray))
 
 
+class _Capsule:
+    """A bare capsule as an object that speaks DLPack."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # memory of the CPU
+
+
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor over the memory of an object that speaks DLPack."""
+    """A tensor over the memory of an object that speaks DLPack; of a bare capsule, a copy of it."""
     check_place(device)
+    if type(ext_tensor).__name__ == "PyCapsule" and '"dltensor"' in repr(ext_tensor):
+        ext_tensor = _Capsule(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):
         raise RuntimeError(
             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "

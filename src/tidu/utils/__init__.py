@@ -79,28 +79,10 @@ def _load_url(*args: _Any, **kwargs: _Any) -> _Any:
     return load_state_dict_from_url(*args, **kwargs)
 
 
-class _Capsule:
-    """A bare capsule as an object that speaks DLPack."""
-
-    def __init__(self, capsule: _Any) -> None:
-        self.capsule = capsule
-
-    def __dlpack__(self, **how: _Any) -> _Any:
-        return self.capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # memory of the CPU
-
-
 def from_dlpack(ext_tensor: _Any, **how: _Any) -> _Any:
-    """A tensor over the memory of an object that speaks DLPack; of a bare capsule, a copy of it.
-
-    Source: torch.utils.dlpack.from_dlpack.
-    """
+    """A tensor over the memory of an object that speaks DLPack. Source: torch.utils.dlpack.from_dlpack."""
     from ..ops import creation
 
-    if not hasattr(ext_tensor, "__dlpack__") and '"dltensor"' in repr(ext_tensor):
-        ext_tensor = _Capsule(ext_tensor)
     return creation.from_dlpack(ext_tensor, **how)
 
 
