@@ -114,36 +114,58 @@ def _log_softmax_backward(k: Loops) -> None:
     k.rows(rows, row)
 
 
+def _pairs(k: Loops, rows: Any, body: Callable[[list[Any]], None]) -> None:
+    """body(rows) for two rows at a time, as what happens to one row waits for itself mostly, and for the last."""
+
+    def some(count: int) -> Callable[[Any], tuple[()]]:
+        def one(i: Any) -> tuple[()]:
+            body([k.builder.add(i, k.whole(r)) for r in range(count)])
+            return ()
+
+        return one
+
+    even = k.builder.and_(rows, k.whole(-2))
+    k.loop(even, 2, (), some(2))
+    k.steps(even, rows, 1, (), some(1))
+
+
 def _layer_norm(k: Loops) -> None:
     x, w, b, out, mean, rstd, rows, n, eps = k.arguments
     count = k.scalar(k.builder.sitofp(n, k.single))
 
-    def row(i: Any) -> None:
-        start = k.builder.mul(i, n)
-        xr, yr = k.at(x, start), k.at(out, start)
-        (s,) = k.vectors(n, [k.spread(0.0)], lambda at, s: [s + at.load(xr)])
-        middle = _sum(k, s) / count
-        m = k.spread(middle)
+    def some(numbers: list[Any]) -> None:
+        starts = [k.builder.mul(i, n) for i in numbers]
+        xs, ys = ([k.at(a, start) for start in starts] for a in (x, out))
+        zeros = [k.spread(0.0)] * len(starts)
+        sums = k.vectors(n, zeros, lambda at, *s: [t + at.load(xr) for t, xr in zip(s, xs, strict=True)])
+        means = [_sum(k, s) / count for s in sums]
+        middles = [k.spread(m) for m in means]
 
-        def deviations(at: Lanes, s: Value) -> list[Value]:
-            d = at.load(xr) - m
-            if at.mask is not None:  # past the end there is none
-                d = Value(k, k.builder.select(at.mask, d.raw, k.constant(k.vector, 0.0)))
-            return [d.times_plus(d, s)]
+        def deviations(at: Lanes, *s: Value) -> list[Value]:
+            found = []
+            for t, xr, m in zip(s, xs, middles, strict=True):
+                d = at.load(xr) - m
+                if at.mask is not None:  # past the end there is none
+                    d = Value(k, k.builder.select(at.mask, d.raw, k.constant(k.vector, 0.0)))
+                found.append(d.times_plus(d, t))
+            return found
 
-        (s,) = k.vectors(n, [k.spread(0.0)], deviations)
-        scale = 1.0 / (_sum(k, s) / count + k.scalar(eps)).call("llvm.sqrt")
-        k.builder.store(middle.raw, k.at(mean, i))
-        k.builder.store(scale.raw, k.at(rstd, i))
-        r = k.spread(scale)
+        scales = []
+        for i, m, s in zip(numbers, means, k.vectors(n, zeros, deviations), strict=True):
+            scale = 1.0 / (_sum(k, s) / count + k.scalar(eps)).call("llvm.sqrt")
+            k.builder.store(m.raw, k.at(mean, i))
+            k.builder.store(scale.raw, k.at(rstd, i))
+            scales.append(k.spread(scale))
 
         def result(at: Lanes) -> list[Value]:
-            at.store(((at.load(xr) - m) * r).times_plus(at.load(w), at.load(b)), yr)
+            weight, bias = at.load(w), at.load(b)
+            for xr, yr, m, r in zip(xs, ys, middles, scales, strict=True):
+                at.store(((at.load(xr) - m) * r).times_plus(weight, bias), yr)
             return []
 
         k.vectors(n, [], result)
 
-    k.rows(rows, row)
+    _pairs(k, rows, some)
 
 
 def _layer_norm_backward(k: Loops) -> None:
