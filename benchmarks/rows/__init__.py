@@ -1,16 +1,6 @@
 """What is timed: one module a family. Importing this package declares every row."""
 
-from benchmarks.rows import (  # noqa: F401
-    chains,
-    curvature,
-    large,
-    layers,
-    linear_algebra,
-    mlp,
-    programs,
-    small,
-    transforms,
-)
+from benchmarks.rows import chains, curvature, large, layers, linear_algebra, mlp, programs, small, transforms  # noqa: F401
 from benchmarks.rows.groups import GROUPS
 
 __all__ = ["GROUPS"]

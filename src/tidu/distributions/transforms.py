@@ -12,14 +12,7 @@ from ..core.tensor import Tensor
 from ..ops.factories import full_like
 from ..ops.joining import cat, stack
 from . import constraints
-from ._transform import (  # noqa: F401
-    ComposeTransform,
-    IndependentTransform,
-    ReshapeTransform,
-    Transform,
-    _InverseTransform,
-    at_least,
-)
+from ._transform import ComposeTransform, IndependentTransform, ReshapeTransform, Transform, _InverseTransform, at_least  # noqa: F401
 from .utils import _sum_rightmost, broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix
 
 
