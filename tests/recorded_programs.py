@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def run(name: str, *command: str, folder: Path = PROGRAMS) -> str:
     call = [sys.executable, "-W", "ignore", *command, str(folder / f"{name}.py")]
     done = subprocess.run(call, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return done.stdout.replace(f"{folder}{os.sep}", "")
 
 
 def example(name: str, *command: str, more: list[str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -81,8 +81,7 @@ def set_default_tensor_type(t: Any, /) -> None:
     """Set the default floating type by an old tensor type; deprecated. Source: torch.set_default_tensor_type."""
     warn_once(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
-        "torch.set_default_device() as alternatives.",
-        2,
+        "torch.set_default_device() as alternatives."
     )
     if isinstance(t, str):
         module, _, name = t.rpartition(".")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.subclass import overrides
 from ..core.tensor import Inference, Tensor, new, raw
 from ..devices import CPU, check_cpu, device
 from ..dtypes import dtype
+from ..naming import warn
 
 ndarray = np.ndarray
 Array = np.ndarray[Any, Any]
@@ -58,7 +58,7 @@ def _uniform(data: Any) -> Array | None:
         return a if a.dtype in _TYPES else None
     if kind is ndarray and data[0].ndim and data[0].dtype in _TYPES:
         if all(v.shape == data[0].shape and v.dtype == data[0].dtype for v in data):
-            _warn_arrays(6)
+            _warn_arrays()
             return np.stack(data)
     return None
 
@@ -172,18 +172,16 @@ def _infer(x: Any, warned: list[bool]) -> dtype:
     for v in x:
         if isinstance(v, ndarray) and not warned[0]:
             warned[0] = True
-            _warn_arrays(7)
+            _warn_arrays()
         d = _infer(v, warned)
         found = d if found is None else dtypes.promote_types(found, d)
     return dtypes.get_default_dtype() if found is None else found
 
 
-def _warn_arrays(stacklevel: int) -> None:
-    warnings.warn(
+def _warn_arrays() -> None:
+    warn(
         "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
-        "single numpy.ndarray with numpy.array() before converting to a tensor.",
-        UserWarning,
-        stacklevel=stacklevel,
+        "single numpy.ndarray with numpy.array() before converting to a tensor."
     )
 
 
@@ -535,11 +533,11 @@ def number(value: Any, fn: str, name: str, position: int) -> Any:
 _warned: set[str] = set()
 
 
-def warn_once(text: str, stacklevel: int = 3) -> None:
-    """Warn the caller's caller, or who is further up, once in a program."""
+def warn_once(text: str) -> None:
+    """Warn once in a program."""
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+        warn(text)
 
 
 def integer(value: Any, fn: str, name: str, position: int) -> int:

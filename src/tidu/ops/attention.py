@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..arrays import rows
 from ..core.dispatch import Special
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word, tensor_of, type_name
+from ..naming import warn
 from ._dtypes import refusal
 from .contraction import linear
 from .dropout import dropout, f_dropout
@@ -336,10 +336,7 @@ def canonical_mask(
     floating = mask.dtype.category == 2
     _must(mask.dtype.name == "bool" or floating, f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype != other_type:
-        warnings.warn(
-            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=3,
-        )
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
     if floating:
         return mask
     zeros = tensor_of(np.zeros(tuple(mask.shape), target_type.np))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..core.modes import enable_grad, no_grad, state
 from ..core.node import LEAF, Node, edge_of, freed, modified, next_seq
 from ..core.op import REGISTRY
 from ..core.tensor import Tensor, live_node, new, tensor_of
+from ..naming import warn
 from ..shapes import Size, normalize_dim
 from . import selection
 from .creation import tensor
@@ -568,11 +568,9 @@ def sparse_csr_tensor(
 @functools.cache
 def _warn_of_csr() -> None:
     """Once in a process."""
-    warnings.warn(
+    warn(
         "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor support, please "
-        "submit a feature request to https://github.com/pytorch/pytorch/issues.",
-        UserWarning,
-        stacklevel=4,
+        "submit a feature request to https://github.com/pytorch/pytorch/issues."
     )
 
 
@@ -602,11 +600,7 @@ sparse_csc_tensor, sparse_bsr_tensor, sparse_bsc_tensor = map(
 @functools.cache
 def _warn_of_old(old: str, now: str) -> None:
     """Once in a process."""
-    warnings.warn(
-        f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({now}).",
-        UserWarning,
-        stacklevel=4,
-    )
+    warn(f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({now}).")
 
 
 def old_constructor(dtype: Any, args: tuple[Any, ...]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..core.tensor import Tensor, dtype_word, raw, tensor_of
 from ..core.views import window
 from ..devices import check_cpu
 from ..dtypes import dtype as Dtype
+from ..naming import warn
 from ..shapes import Size
 from . import _make
 from ._make import as_dtype, check_place, empty_array, filling, made, number, overriding, shape_of, warn_once, word
@@ -60,19 +60,17 @@ def tensor(
         dtype = as_dtype(dtype, "tensor")
     if requires_grad.__class__ is not bool and requires_grad is not None:
         raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
-    return made(_copied(data, dtype, 3), requires_grad)
+    return made(_copied(data, dtype), requires_grad)
 
 
-def _copied(data: Any, d: Dtype | None, stacklevel: int, name: str = "torch.tensor") -> Any:
+def _copied(data: Any, d: Dtype | None, name: str = "torch.tensor") -> Any:
     """A fresh array of any data."""
     if isinstance(data, _PLAIN) and not isinstance(data, np.generic):
         return _make.array_of(data, d)
     if isinstance(data, Tensor):
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).",
-            UserWarning,
-            stacklevel=stacklevel,
+            f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor)."
         )
         data = numbers_of(data, "tensor")
     a = _foreign(data)
@@ -100,7 +98,7 @@ def new_tensor(
     if overriding(self):
         return call_overridden(new_tensor, (self,), (self, data), {} if dtype is None else {"dtype": dtype})
     d = self.dtype if dtype is None else as_dtype(dtype, "new_tensor")
-    return made(_copied(data, d, 3, "tensor.new_tensor"), requires_grad)
+    return made(_copied(data, d, "tensor.new_tensor"), requires_grad)
 
 
 def scalar_tensor(
@@ -132,9 +130,9 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None else convert(data, dtype)
     if isinstance(data, np.ndarray):
-        t = from_numpy(data, _stacklevel=3)
+        t = from_numpy(data)
         return t if dtype is None else convert(t, dtype)
-    return made(_copied(data, dtype, 3))
+    return made(_copied(data, dtype))
 
 
 def asarray(
@@ -155,19 +153,17 @@ def asarray(
     if isinstance(obj, Tensor):
         t = obj
         if requires_grad is None and obj.requires_grad:
-            warnings.warn(
+            warn(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
-                "requires_grad=False explicitly to get the old behavior.",
-                UserWarning,
-                stacklevel=2,
+                "requires_grad=False explicitly to get the old behavior."
             )
             requires_grad = True
     elif isinstance(obj, np.generic):
         if copy is False:
             raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
-        return made(_copied(obj, dtype, 3), bool(requires_grad))
+        return made(_copied(obj, dtype), bool(requires_grad))
     elif isinstance(obj, np.ndarray):
-        t = from_numpy(obj, _stacklevel=3)
+        t = from_numpy(obj)
     elif hasattr(obj, "__dlpack__"):
         t = from_dlpack(obj)
     elif _has_buffer(obj):
@@ -175,7 +171,7 @@ def asarray(
     elif copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     else:
-        return made(_copied(obj, dtype, 3), bool(requires_grad))
+        return made(_copied(obj, dtype), bool(requires_grad))
     if dtype is not None and dtype is not t.dtype:
         if copy is False:
             raise ValueError(f"can't alias tensor with dtype '{t.dtype.legacy}' into dtype '{dtype.legacy}'.")
@@ -198,7 +194,7 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
+def from_numpy(ndarray: Any) -> Tensor:
     """A tensor over the memory of an array.
 
     Raises:
@@ -220,8 +216,7 @@ def from_numpy(ndarray: Any, *, _stacklevel: int = 2) -> Tensor:
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
             "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
             "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
-            "the rest of this program.",
-            _stacklevel + 1,
+            "the rest of this program."
         )
     # A view of one's own: its shape stays when somebody assigns to the array's.
     return tensor_of(a.view(np.ndarray))
@@ -279,8 +274,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
             "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
             "buffer to protect its data or make it writable before converting it to a tensor. This type of warning "
-            "will be suppressed for the rest of this program.",
-            2,
+            "will be suppressed for the rest of this program."
         )
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")

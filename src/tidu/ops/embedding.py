@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..core.modes import no_grad, state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
 from ..core.tensor import Tensor, live_node, new, tensor_of
+from ..naming import warn
 from .gather import gather, gather_adjoint
 from .reduction import sum
 from .selection import where
@@ -444,10 +444,9 @@ def f_embedding_bag(
     not count. Source: torch.nn.functional.embedding_bag.
     """
     if weight.dtype.name == "int64" and input.dtype.category == 2:
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`."
         )
         weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():

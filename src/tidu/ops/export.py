@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +21,7 @@ from ..core.subclass import PUBLIC, DisableTorchFunctionSubclass, overrides
 from ..core.tensor import Tensor, extra, raw, tensor_of
 from ..core.views import geometry, storage_of, window
 from ..dtypes import bool_, from_numpy, uint8
+from ..naming import warn
 from .arithmetic import tensor_like
 from .conversion import cast_array, numbers_of
 
@@ -71,11 +71,9 @@ def _real(self: Any, target: str) -> Any:
 @functools.cache
 def _warn_of_scalars() -> None:
     """Once in a process."""
-    warnings.warn(
+    warn(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
-        "tensor.detach() first.",
-        UserWarning,
-        stacklevel=3,
+        "tensor.detach() first."
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from .. import dtypes, layouts
 from ..core.promote import result_type as _common_type
 from ..core.tensor import Tensor, dtype_word, extra, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
+from ..naming import warn
 from ..shapes import Size, normalize_dim
 from ._make import sizes_of
 from .conversion import in_format, numbers_of
@@ -348,7 +348,7 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 def resize(self: Any, *sizes: Any) -> Any:
     """The elements in another shape; deprecated in favour of `reshape`."""
-    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    warn("non-inplace resize is deprecated")
     return self.reshape(*sizes)
 
 
@@ -396,7 +396,7 @@ def set_property_grad_dtype(self: Any, value: Any) -> None:
 
 def property_volatile(self: Any) -> bool:
     """False, always."""
-    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+    warn("volatile was removed (Variable.volatile is always False)")
     return False
 
 

@@ -7,7 +7,6 @@ derivative, so the gradient of what a method overwrites is zero.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..arrays import sampling
 from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
+from ..naming import warn
 from ._generator import (
     Generator,
     default_generator,
@@ -282,12 +282,10 @@ def _check_range(d: dtypes.dtype, low: int, last: int, digits: int | None) -> No
             raise RuntimeError(f"{name} is out of bounds for {dtype_word(d)}")
     for name, value in (("from", low), ("to - 1", last)):
         if digits and abs(value) > 1 << digits:
-            warnings.warn(
+            warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                 f"{dtype_word(d)} can support discrete uniform distribution only within this range. This warning "
-                "will become an error in version 1.7 release, please fix the code in advance",
-                UserWarning,
-                stacklevel=2,
+                "will become an error in version 1.7 release, please fix the code in advance"
             )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from .. import dtypes
 from ..core.errors import type_word
 from ..core.tensor import Tensor
 from ..dtypes import dtype as Dtype
+from ..naming import warn
 from ._make import OPTIONS, as_dtype, bad_combination, check_place, finish, integer, made, number, type_for
 
 __all__ = [
@@ -138,11 +138,9 @@ def range(
     check_place(device, pin_memory, layout)
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     start, end, step = _numbers("range", start=start, end=end, step=step)
     _check_steps(start, end, step)
@@ -313,11 +311,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
     if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return _meshgrid(given, indexing or "ij")
 
 

@@ -18,6 +18,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..core.viewing import shaped_op
 from ..dtypes import FLOATING
+from ..naming import warn
 from ..shapes import normalize_dims, numel
 from ._arguments import quick
 from ._hot import hot
@@ -436,13 +437,9 @@ def _spread(op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: 
         correction = 1 if unbiased is None or unbiased else 0
     dims = normalize_dims(dim, input.ndim)
     if (divisor(input.shape, dims) if input.numel() else 0) <= correction:
-        import warnings
-
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-            "(input numel divided by output numel).",
-            UserWarning,
-            stacklevel=4,
+            "(input numel divided by output numel)."
         )
     r = op.call(input, dims, correction, keepdim)
     return r if out is None else into(name, out, r)

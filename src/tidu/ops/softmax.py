@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
 from ..core.tensor import Tensor, live_node, new
+from ..naming import warn
 from ..shapes import normalize_dim
 from ._dtypes import refusal
 from ._hot import fast, hot
@@ -311,33 +311,30 @@ def _called(op: Callable[..., Any], name: str, input: Value, dim: Any, dtype: An
     return r if out is None else into(name, out, r)
 
 
-def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+def implicit_dim(name: str, ndim: int) -> int:
     """The dim that softmax took by itself before it had to be named."""
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1,
-    )
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
 def f_softmax(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Value:
     """exp(input) / sum(exp(input)) along `dim`. Source: torch.nn.functional.softmax."""
     if dim is None:
-        dim = implicit_dim("softmax", input.ndim, _stacklevel)
+        dim = implicit_dim("softmax", input.ndim)
     return _called(_softmax, "softmax", input, dim, dtype, None)
 
 
 def f_log_softmax(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Value:
     """input - log(sum(exp(input))) along `dim`. Source: torch.nn.functional.log_softmax."""
     if dim is None:
-        dim = implicit_dim("log_softmax", input.ndim, _stacklevel)
+        dim = implicit_dim("log_softmax", input.ndim)
     return _called(_log_softmax, "log_softmax", input, dim, dtype, None)
 
 
 def softmin(input: Value, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Value:
     """softmax(-input)."""
     if dim is None:
-        dim = implicit_dim("softmin", input.ndim, _stacklevel)
+        dim = implicit_dim("softmin", input.ndim)
     return softmax(-input, dim, dtype)
 
 
@@ -347,7 +344,7 @@ def gumbel_softmax(logits: Value, tau: float = 1, hard: bool = False, eps: float
     With `hard` the value is one-hot and the gradient that of the soft sample.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -logits.detach().clone().exponential_().log()
     y = softmax((logits + noise) / tau, dim)
     if not hard:

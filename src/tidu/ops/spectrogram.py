@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.tensor import Tensor, dtype_word, tensor_of
+from ..naming import warn
 from ._make import as_dtype, check_place, made, warn_once
 from .comparison import view_as_real
 from .fourier import BY_N, NONE, ROOT, c2c, c2r, r2c
@@ -202,11 +202,9 @@ def istft(
         raise wrong("window overlap add min: 1\n[ CPUBoolType{} ]", " ")
     y = y / envelope
     if end > whole:
-        warnings.warn(
+        warn(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
-            "Please check your center and hop_length settings.",
-            UserWarning,
-            stacklevel=2,
+            "Please check your center and hop_length settings."
         )
         y = constant_pad_nd(y, [0, end - whole])
     return y.squeeze(0) if single else y

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
+from ..naming import warn
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._hot import hot
 from ._linalg import check_norm_dtype
@@ -489,11 +489,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     else:
         free = total - correction * (w * aweights).sum() / total
     if float(free) <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         free = 0
     d = x - average.unsqueeze(1)
     right = (d if w is None else d * w).t()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..core.tensor import Tensor, dtype_word, raw
 from ..core.views import geometry, offset_in, pointer, storage_of, window
 from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
-from ..naming import Shown
+from ..naming import Shown, warn
 from ._make import shape_of, sizes_of
 from ._sampler import no_derivative
 
@@ -254,12 +253,10 @@ def untyped_storage(self: Any) -> UntypedStorage:
 
 def storage(self: Any) -> TypedStorage:
     """The memory behind the tensor, in elements; deprecated."""
-    warnings.warn(
+    warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
-        stacklevel=2,
+        "use tensor.untyped_storage() instead of tensor.storage()"
     )
     return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
 from ..core.modes import no_grad
 from ..core.tensor import tensor_of
+from ..naming import warn
 from ..shapes import Size
 from ._dtypes import refusal
 from ._make import laid_as
@@ -260,23 +260,19 @@ def upsample(
     input: Value, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Value:
     """`interpolate`; deprecated."""
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
     """`interpolate` with mode "nearest"; deprecated."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Value, size: Any = None, scale_factor: Any = None) -> Value:
     """`interpolate` with mode "bilinear" and aligned corners; deprecated."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
@@ -426,10 +422,9 @@ _PADDINGS = {"zeros": ZEROS, "border": BORDER, "reflection": REFLECTION}
 
 
 def _default_corners() -> bool:
-    warnings.warn(
+    warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
-        "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
-        stacklevel=3,
+        "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
     )
     return False
 
@@ -510,10 +505,9 @@ def affine_grid(theta: Value, size: Any, align_corners: bool | None = None) -> V
             f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {Size(theta.shape)}."
         )
     if align_corners and min(size[2:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
-            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details."
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

@@ -333,14 +333,14 @@ class Softmin(_Along):
     """softmax(-x) along dim. Source: torch.nn.Softmin."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmin(input, self.dim, _stacklevel=5)
+        return F.softmin(input, self.dim)
 
 
 class Softmax(_Along):
     """exp(x) / sum(exp(x)) along dim. Source: torch.nn.Softmax."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmax(input, self.dim, _stacklevel=5)
+        return F.softmax(input, self.dim)
 
 
 class Softmax2d(Module):
@@ -349,14 +349,14 @@ class Softmax2d(Module):
     def forward(self, input: Any) -> Any:
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return F.softmax(input, -3, _stacklevel=5)
+        return F.softmax(input, -3)
 
 
 class LogSoftmax(_Along):
     """log(softmax(x)) along dim. Source: torch.nn.LogSoftmax."""
 
     def forward(self, input: Any) -> Any:
-        return F.log_softmax(input, self.dim, _stacklevel=5)
+        return F.log_softmax(input, self.dim)
 
 
 class MultiheadAttention(Module):
