@@ -333,3 +333,18 @@ def test_turning(rows_: int, columns: int) -> None:
     kernel(native.address(x), columns, rows_, columns, native.address(out), rows_, 2.0)
     np.testing.assert_array_equal(out[:-1], 2 * x.T)
     assert (out[-1] == 7).all()
+
+
+@needs_llvmlite
+def test_first_transforms_by_several_threads() -> None:
+    """Tables that each thread would make for itself must outlive their use."""
+    from tidu.arrays.native_fourier import fourier
+    from tidu.arrays.native_stockham import turns
+
+    x = normal(256, 4096)
+    want = np.fft.rfft(x.astype(np.float64))
+    for _ in range(20):
+        turns.cache_clear()
+        got = fourier(x, 1, True, 1.0, True)
+        assert got is not None
+        np.testing.assert_allclose(got, want, atol=1e-3)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,22 @@ def _bits(x: float) -> int:
     return int(np.float32(x).view(np.int32))
 
 
-@functools.cache
+def _once(make: Callable[[], Any]) -> Callable[[], Any]:
+    """What is made at the first call, by one thread: code goes with the compiler that wrote it."""
+    kept = functools.cache(make)
+
+    @functools.cache
+    def get() -> Any:
+        with _making:
+            return kept()
+
+    return get
+
+
+_making = threading.RLock()
+
+
+@_once
 def _team() -> Any:
     from tidu.arrays.team import Team, build_lead, build_serve
 
@@ -158,7 +174,7 @@ def wide() -> bool:
     return llvm is not None and llvm.wide
 
 
-@functools.cache
+@_once
 def _llvm() -> Compiler | None:
     if os.environ.get("TIDU_NATIVE", "1") == "0":
         return None

@@ -47,7 +47,7 @@ def fourier(x: np.ndarray, k: int, forward: bool, scale: float, real: bool = Fal
         function = _kernel(size, forward, inner > 1, i > 0, real and not i)
         if function is None:
             return None
-        stages.append(_Stage(function, size, inner))
+        stages.append(_Stage(function, size, inner, turns(size)))
         inner = inner * size if i else n + real
     out = np.empty((*x.shape[:-1], n + real), np.complex64)
     if real and not forward:
@@ -94,6 +94,7 @@ class _Stage:
     function: Callable[..., None]
     n: int
     inner: int
+    turns: np.ndarray  # kept here as long as its address is used
 
     def groups(self, lines: int) -> int:
         """How often the lanes are filled."""
@@ -102,7 +103,7 @@ class _Stage:
     def run(self, source: int, target: int, scratch: int, lines: int, lo: int, hi: int, scale: float) -> None:
         """The groups from lo to hi."""
         bound = lines if self.inner == 1 else self.inner
-        self.function(source, target, scratch, address(turns(self.n)), lo, hi, bound, scale)
+        self.function(source, target, scratch, address(self.turns), lo, hi, bound, scale)
 
     def everywhere(self, x: np.ndarray, out: np.ndarray, scale: float = 1.0) -> np.ndarray:
         """All lines, cut over the threads."""
