@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -286,6 +285,8 @@ _writes: dict[int, tuple[Any, dict[int, list[str]]]] = {}  # id of a version cel
 
 def here() -> list[str]:
     """Where the program is, without the library's own lines."""
+    import traceback
+
     inside = __name__.rpartition(".core")[0].replace(".", "/")
     return [
         line for line in traceback.format_list(traceback.extract_stack(sys._getframe(1)))
@@ -295,6 +296,8 @@ def here() -> list[str]:
 
 def _call() -> list[str]:
     """Where the program is, down to the call of an op: the library's lines within that say nothing."""
+    import traceback
+
     frames = traceback.extract_stack(sys._getframe(2))
     while len(frames) > 1 and frames[-1].filename.startswith(_INSIDE):
         frames.pop()
@@ -302,8 +305,9 @@ def _call() -> list[str]:
     return traceback.format_list(frames[starts:])
 
 
-_RUNNER = str(Path(__file__).parent.parent / "running.py")
-_INSIDE = tuple(str(Path(__file__).parent.parent / part) + "/" for part in ("core", "ops", "autograd"))
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_RUNNER = os.path.join(_PACKAGE, "running.py")
+_INSIDE = tuple(os.path.join(_PACKAGE, part, "") for part in ("core", "ops", "autograd"))
 
 
 def note_write(cell: list[int]) -> None:

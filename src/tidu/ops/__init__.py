@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -43,6 +42,8 @@ def methods(face: Sequence[str], given: str) -> list[str]:
 
 def names() -> list[str]:
     """The names of all families: every public file in this folder."""
+    from pkgutil import iter_modules
+
     return [m.name for m in iter_modules(__path__) if not m.name.startswith("_") and m.name not in NOT_FAMILIES]
 
 
