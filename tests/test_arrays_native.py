@@ -338,8 +338,7 @@ def test_turning(rows_: int, columns: int) -> None:
 @needs_llvmlite
 def test_first_transforms_by_several_threads() -> None:
     """Tables that each thread would make for itself must outlive their use."""
-    from tidu.arrays.native_fourier import fourier
-    from tidu.arrays.native_stockham import turns
+    from tidu.arrays.native_fourier import fourier, turns
 
     x = normal(256, 4096)
     want = np.fft.rfft(x.astype(np.float64))
