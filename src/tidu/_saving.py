@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._legacy_files import save_legacy
 from ._rebuilding import (
     PLACES,
     _get_layout,
@@ -228,6 +227,8 @@ def save(
     kind = _pickler(pickle_module)
     if not _use_new_zipfile_serialization:
         with _writing(f, legacy=True) as file:
+            from ._loading import save_legacy
+
             save_legacy(obj, file, kind, pickle_protocol)
         return
     text = io.BytesIO()

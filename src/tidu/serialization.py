@@ -2,7 +2,7 @@
 
 A file is a zip archive: `data.pkl`, a pickle in which storages are persistent ids, and `data/<key>`, their bytes. Names
 in the pickle are PyTorch's, so that files go both ways between the libraries. Writing is in _saving.py, reading in
-_loading.py, the format of old in _legacy_files.py.
+_loading.py, with the format of old.
 """
 
 from __future__ import annotations
