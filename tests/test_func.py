@@ -109,7 +109,7 @@ def test_samples_run_one_by_one_draw_numbers_as_if_together():
         assert torch.equal(vmap(f, randomness="same")(x), first[:1].expand(4, 3))
         with pytest.raises(RuntimeError, match="randomness error mode"):
             vmap(lambda r: r if r[0] > 9 else r + torch.rand(2))(x)
-    from tidu.core.maps import maps
+    from tidu.core.levels import maps
 
     assert not maps.stack and not maps.told
 

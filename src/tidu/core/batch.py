@@ -14,8 +14,7 @@ from typing import Any
 from .. import dtypes
 from ..shapes import Size, normalize_dim, numel
 from .dispatch import Special
-from .levels import alive
-from .maps import RANDOM_IN_ERROR_MODE, randomness_of
+from .levels import RANDOM_IN_ERROR_MODE, alive, randomness_of
 from .modes import state
 from .op import REGISTRY
 from .promote import result_type

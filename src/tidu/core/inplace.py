@@ -19,7 +19,7 @@ from ..naming import warn
 from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
-from .maps import different
+from .levels import different
 from .modes import CAREFUL, state
 from .node import Node, next_seq
 from .op import REGISTRY, REQUIRED, Op

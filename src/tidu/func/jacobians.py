@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import levels
 from ..core.batch import CannotBatch, materialize, wrap
-from ..core.maps import maps
+from ..core.levels import maps
 from ..core.modes import state
 from ..core.tensor import Tensor, tensor_of
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten

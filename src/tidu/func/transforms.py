@@ -19,7 +19,7 @@ from ..core.batch import Batched, levels_of, wrap
 from ..core.dispatch import Special
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
-from ..core.maps import maps
+from ..core.levels import maps
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, OUTPUT, Node, edge_of
 from ..core.tensor import Tensor, set_requires_grad, tensor_of

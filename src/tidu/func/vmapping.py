@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import levels
 from ..core.batch import CannotBatch, CannotWrite, is_batched, wrap
-from ..core.maps import maps
+from ..core.levels import maps
 from ..core.tensor import Tensor
 from ..naming import warn
 from ..random import get_rng_state, set_rng_state

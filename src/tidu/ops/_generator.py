@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.generator import DEFAULT_SEED, STATE_BYTES, WordStream
-from ..core.maps import check_random, maps
+from ..core.levels import check_random, maps
 from ..core.tensor import Tensor, tensor_of
 from ..devices import CPU
 from ..devices import device as Device

@@ -11,8 +11,8 @@ import numpy as np
 from .. import dtypes
 from ..core.batch import levels_of, wrap
 from ..core.broadcast import sum_to
+from ..core.levels import different, maps
 from ..core.linear import linear
-from ..core.maps import different, maps
 from ..core.op import Op, named
 from ..core.tensor import Tensor, tensor_of
 from ._make import as_dtype, finish, made, np_dtype, refuse_grad
