@@ -10,10 +10,10 @@ from typing import Any
 from ..core import engine, levels
 from ..core.batch import CannotBatch, wrap
 from ..core.batch import materialize as values_of
-from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.hooks import as_edge, retain_grad
 from ..core.modes import state
+from ..core.subclass import Special
 from ..core.tensor import Tensor, tensor_of, type_name
 from ..core.views import live_node
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..core.broadcast import cast, sum_to
 from ..core.careful import check_made, trace
-from ..core.dispatch import Special
 from ..core.errors import explain
 from ..core.modes import no_grad, set_record, state
 from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from ..core.subclass import Special
 from ..core.tensor import Inference, Tensor, tensor_of
 from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
 

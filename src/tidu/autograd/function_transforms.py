@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ..core import levels
 from ..core.batch import Batched, is_batched, materialize, wrap
-from ..core.dispatch import Special
 from ..core.forward import Dual, check_sizes, make_dual
 from ..core.levels import randomness_of
+from ..core.subclass import Special
 from ..core.tensor import Tensor
 from .function import Function, FunctionCtx, run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.dispatch import Special
 from ..core.modes import enable_grad, state
+from ..core.subclass import Special
 from ..core.tensor import Tensor, set_requires_grad
 from .backward import grad as _grad
 

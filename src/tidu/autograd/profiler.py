@@ -15,9 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..core.dispatch import Special
 from ..core.modes import state
-from ..core.subclass import FACES, pop_mode, push_mode
+from ..core.subclass import FACES, Special, pop_mode, push_mode
 from ..core.tensor import Tensor, raw
 
 __all__ = [

@@ -13,11 +13,11 @@ from typing import Any
 
 from .. import dtypes
 from ..shapes import Size, normalize_dim, numel
-from .dispatch import Special
 from .levels import RANDOM_IN_ERROR_MODE, alive, randomness_of
 from .modes import state
 from .op import REGISTRY
 from .promote import result_type
+from .subclass import Special
 from .tensor import Tensor, new
 from .views import storage_of
 

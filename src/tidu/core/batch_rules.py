@@ -19,7 +19,7 @@ from .batch import (
     sizes,
     unwrap,
 )
-from .dispatch import Special
+from .subclass import Special
 from .tensor import Tensor
 
 NONE, MEAN = 0, 1  # reductions

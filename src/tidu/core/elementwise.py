@@ -26,7 +26,6 @@ from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
-from .dispatch import special_among
 from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_by, reads_of
 from .errors import explain, invalid_combination
 from .modes import state
@@ -34,6 +33,7 @@ from .node import next_seq
 from .op import Op, check_savable, named
 from .parameters import REQUIRED, missing, names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, result_type, scalar_of, scalars32, scalars64
+from .subclass import special_among
 from .tensor import Inference, Tensor, live_node, new, tensor_of
 
 ndarray = np.ndarray

@@ -284,7 +284,7 @@ class Run:
                         pass
                 self.captured[leaf] = grads.pop(leaf)
             return
-        from .hooked import finish_hooked_leaf
+        from .hooks import finish_hooked_leaf
 
         finish_hooked_leaf(self, leaf)
 
@@ -307,12 +307,12 @@ class Run:
 
     def before(self, node: Node, g: Any) -> Any:
         """Hooks on the incoming cotangents, and their capture for who asked for them."""
-        from .hooked import before
+        from .hooks import before
 
         return before(self, node, g)
 
     def after(self, node: Node, g: Any, cots: Any) -> Any:
-        from .hooked import after
+        from .hooks import after
 
         return after(self, node, g, cots)
 

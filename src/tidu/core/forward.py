@@ -14,11 +14,11 @@ from typing import Any
 from .. import dtypes
 from ..shapes import Size
 from .broadcast import cast, expand_to
-from .dispatch import Special
 from .levels import alive, by_hand
 from .modes import state
 from .op import Op, Reader
 from .parameters import names_of
+from .subclass import Special
 from .tensor import Tensor, new
 from .views import geometry, storage_of, views_of
 

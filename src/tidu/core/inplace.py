@@ -16,7 +16,6 @@ import numpy as np
 from .. import dtypes
 from ..arrays.threads import BIG, blocked
 from ..naming import warn
-from .dispatch import Special, interpreter_of
 from .errors import explain
 from .hooks import move_captures
 from .levels import different
@@ -24,6 +23,7 @@ from .modes import CAREFUL, state
 from .node import Node, next_seq
 from .op import REGISTRY, REQUIRED, Op
 from .promote import result_type, scalar_of
+from .subclass import Special, interpreter_of
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
 from .views import DEFAULT, geometry, live_node, pointer, storage_of, view_error, window
 

@@ -32,10 +32,10 @@ import numpy as np
 
 from .. import dtypes
 from .careful import Packed, recorded
-from .dispatch import interpreter_of, special_among
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
+from .subclass import interpreter_of, special_among
 from .tensor import Detached, Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 

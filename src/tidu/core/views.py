@@ -120,7 +120,7 @@ def view_error(t: Tensor, written: str) -> RuntimeError:
 
 def strided_node(t: Tensor, base: Tensor) -> Any:
     """The node that takes the view `t` out of its base by sizes, strides and offset."""
-    from . import strided
+    from . import broadcast
 
     complexes = t._a.dtype.kind == "c", base._a.dtype.kind == "c"
     if complexes == (False, True):  # parts of complex numbers
@@ -132,9 +132,9 @@ def strided_node(t: Tensor, base: Tensor) -> Any:
         from .tensor import tensor_of
 
         pairs = tensor_of(REGISTRY["view_as_real"].forward(t._a))
-        pairs._node = strided.strided_node(pairs._a, base)
+        pairs._node = broadcast.strided_node(pairs._a, base)
         return REGISTRY["view_as_complex"].call(pairs)._node
-    return strided.strided_node(t._a, base)
+    return broadcast.strided_node(t._a, base)
 
 
 # ------------------------------------------------------------------ memory

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..core import levels
 from ..core.batch import Batched, wrap
-from ..core.dispatch import Special
 from ..core.forward import Dual, make_dual
+from ..core.subclass import Special
 from ..core.tensor import Tensor, new, tensor_of
 from ..core.views import views_of
 from ..shapes import Size

@@ -16,12 +16,12 @@ import numpy as np
 from .. import dtypes
 from ..core import forward, levels
 from ..core.batch import Batched, levels_of, wrap
-from ..core.dispatch import Special
 from ..core.engine import captured_for, run_backward
 from ..core.forward import Dual
 from ..core.levels import maps
 from ..core.modes import enable_grad, state
 from ..core.node import LEAF, OUTPUT, Node, edge_of
+from ..core.subclass import Special
 from ..core.tensor import Tensor, set_requires_grad, tensor_of
 from ..core.views import live_node
 from ..ops._generator import default_generator

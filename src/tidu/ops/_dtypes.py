@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.broadcast import _overlaps
 from ..core.errors import invalid_combination
 from ..core.promote import Number, Policy
 from ..core.returns import return_type
-from ..core.strided import _overlaps
 from ..core.tensor import Tensor, dtype_word
 from ..dtypes import dtype
 

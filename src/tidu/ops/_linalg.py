@@ -12,8 +12,8 @@ import numpy as np
 from .. import dtypes
 from ..arrays.pool import get_num_threads, look_for_blas, one_blas_thread, parallel
 from ..core.batch import is_batched, materialize, rule
-from ..core.dispatch import Special
 from ..core.elementwise import conj
+from ..core.subclass import Special
 from ..core.tensor import Tensor, tensor_of
 from ..shapes import broadcast_shapes
 from .windows import diagonal

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import attention as kernels
 from ..arrays import rows
-from ..core.dispatch import Special
 from ..core.op import Op
+from ..core.subclass import Special
 from ..core.tensor import Tensor, dtype_word, tensor_of, type_name
 from ..naming import warn
 from ._dtypes import refusal

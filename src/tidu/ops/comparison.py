@@ -15,11 +15,10 @@ from .. import dtypes
 from ..core.broadcast import sum_to
 from ..core.elementwise import binary, kind_of, unary
 from ..core.inplace import inplace
-from ..core.linear import linear
+from ..core.linear import linear, view_op
 from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Policy
 from ..core.tensor import Tensor, type_name
-from ..core.viewing import view_op
 from ..shapes import broadcast_shapes
 from ._arguments import describe
 from ._dtypes import either, exact_out, refuse

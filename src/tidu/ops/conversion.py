@@ -8,9 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..core.broadcast import cast, cast_op
-from ..core.linear import linear
+from ..core.linear import linear, shaped_op
 from ..core.tensor import Detached, Inference, Tensor, new, raw, type_name
-from ..core.viewing import shaped_op
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
 from ..naming import warn

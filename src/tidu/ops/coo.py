@@ -17,10 +17,10 @@ import numpy as np
 from .. import dtypes, layouts
 from ..arrays.select import add_rows
 from ..core import engine
-from ..core.dispatch import Kind
 from ..core.modes import enable_grad, no_grad, state
 from ..core.node import LEAF, Node, edge_of, freed, modified, next_seq
 from ..core.op import REGISTRY
+from ..core.subclass import Kind
 from ..core.tensor import Tensor, live_node, new, tensor_of
 from ..naming import warn
 from ..shapes import Size, normalize_dim

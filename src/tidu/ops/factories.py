@@ -8,9 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..core.batch import Batched, wrap
-from ..core.dispatch import Special
 from ..core.forward import Dual
-from ..core.subclass import call_overridden
+from ..core.subclass import Special, call_overridden
 from ..core.tensor import Tensor, type_name
 from ..dtypes import dtype as Dtype
 from ._make import (

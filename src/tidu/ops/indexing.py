@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays.threads import BIG
-from ..core.broadcast import cast, sum_to
+from ..core.broadcast import _overlaps, cast, sum_to
 from ..core.inplace import apply_inplace, refuse_partial_overlap, spread, writes_plainly
+from ..core.linear import view_op
 from ..core.modes import state
 from ..core.op import Op
 from ..core.promote import Number, number
-from ..core.strided import _overlaps
 from ..core.tensor import Tensor, tensor_of, type_name
-from ..core.viewing import view_op
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes

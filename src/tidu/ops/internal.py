@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..core.broadcast import as_strided as _as_strided
 from ..core.broadcast import cast
 from ..core.modes import no_grad, state
 from ..core.op import Op
-from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim, normalize_dims
 from . import comparison, rearrange, shape, windows

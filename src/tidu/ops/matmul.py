@@ -9,14 +9,13 @@ import numpy as np
 from .. import dtypes
 from ..arrays import matmul as kernels
 from ..core.broadcast import sum_to
-from ..core.dispatch import Special
 from ..core.elementwise import F32, F64, conj
 from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
-from ..core.linear import bilinear
+from ..core.linear import bilinear, shaped_op
 from ..core.op import Op
+from ..core.subclass import Special
 from ..core.tensor import Tensor, dtype_word, type_name
-from ..core.viewing import shaped_op
 from ..shapes import broadcast_shapes, numel, size_at
 from ._dtypes import exact_out, widened
 from ._make import warn_once

@@ -13,10 +13,10 @@ from ..arrays.pool import quiet
 from ..arrays.reduce import sum_all, sum_axes
 from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
+from ..core.linear import shaped_op
 from ..core.modes import state
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
-from ..core.viewing import shaped_op
 from ..dtypes import FLOATING
 from ..naming import warn
 from ..shapes import normalize_dims, numel

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import explain
-from ..core.linear import linear
+from ..core.linear import linear, view_op
 from ..core.tensor import Tensor, new
-from ..core.viewing import view_op
 from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim

@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import dtypes
 from ..core.batch import Batched
+from ..core.broadcast import _overlaps
 from ..core.inplace import check_inplace, shadow
 from ..core.modes import state
 from ..core.op import REGISTRY, Op
-from ..core.strided import _overlaps
 from ..core.tensor import Tensor, dtype_word, raw
 from ..core.views import geometry, offset_in, pointer, storage_of, window
 from ..devices import CPU, device

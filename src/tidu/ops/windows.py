@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.broadcast import as_strided as _as_strided
 from ..core.broadcast import sum_to
 from ..core.errors import type_word
-from ..core.linear import linear
+from ..core.linear import linear, view_op
 from ..core.op import Op, named
 from ..core.parameters import REQUIRED
-from ..core.strided import as_strided as _as_strided
 from ..core.tensor import Tensor
-from ..core.viewing import view_op
 from ..core.views import geometry, storage_of, window
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._arguments import numpy_names, said
