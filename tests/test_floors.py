@@ -15,7 +15,7 @@ PACKAGE = Path(tidu.__file__).parent
 
 # From the ground up. A folder or top-level module that is not named is one of torch's namespaces, floor 5.
 FLOORS = [
-    "version dtypes shapes devices layouts naming waiting",
+    "version dtypes shapes devices naming waiting",
     "arrays",
     "core",
     "ops",

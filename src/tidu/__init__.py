@@ -12,7 +12,7 @@ from typing import Any as _Any
 
 from . import waiting as _waiting  # isort: skip  (before NumPy is loaded)
 from . import autograd
-from . import layouts as _layouts
+from . import devices as _devices
 from . import methods as _methods
 from . import settings as _settings
 from .arrays.threads import get_num_threads, set_num_threads
@@ -64,7 +64,7 @@ from .version import __version__
 newaxis = None
 has_lapack = has_spectral = True
 has_mkl = has_openmp = False
-globals().update({_name: getattr(_layouts, _name) for _name in _layouts.NAMES})
+globals().update({_name: getattr(_devices, _name) for _name in _devices.NAMES})
 globals().update({_name: getattr(_settings, _name) for _name in _settings.NAMES})
 globals().update(_methods.FACE)
 

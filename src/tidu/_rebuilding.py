@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import dtypes, layouts
+from . import devices, dtypes
 from .core.subclass import PUBLIC
 from .core.tensor import Tensor, extra, tensor_of
 from .core.views import window
@@ -74,7 +74,7 @@ def _rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
 
 
 def _get_layout(name: str) -> Any:
-    return getattr(layouts, name.removeprefix("torch."))
+    return getattr(devices, name.removeprefix("torch."))
 
 
 # Where PyTorch keeps what lies elsewhere here. All other names differ in their first word only.

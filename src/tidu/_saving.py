@@ -29,8 +29,7 @@ from ._rebuilding import (
 from .core.subclass import PUBLIC
 from .core.tensor import Tensor, raw, tensor_of
 from .core.views import geometry, storage_of, strides_of
-from .devices import device
-from .layouts import layout
+from .devices import device, layout
 from .nn.parameter import Parameter, is_lazy
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage, _bytes

@@ -1,4 +1,8 @@
-"""Devices: there is one, the CPU; the type exists so that programs which name it run."""
+"""Where tensors are and how they lie: devices, layouts and memory formats.
+
+There is one device, the CPU, and there are dense tensors in row-major order, views of them, and sparse ones. The other
+names exist so that programs which mention them can be read, and fail where they would need the thing itself.
+"""
 
 from __future__ import annotations
 
@@ -102,3 +106,52 @@ def check_cpu(where: Any) -> None:
         raise RuntimeError("PyTorch is not linked with support for mps devices")
     if d.type != "cpu":
         raise RuntimeError(f"tidu computes on the CPU only; device '{d}' is not available")
+
+
+class _Named:
+    """An object that is its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> Any:
+        return self.name
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class layout(_Named):
+    """How the elements of a tensor are stored, such as `strided`. Source: torch.layout."""
+
+    __slots__ = ()
+
+
+class memory_format(_Named):
+    """In which order the dimensions lie in memory. Source: torch.memory_format."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
+sparse_bsr = layout("sparse_bsr")
+sparse_bsc = layout("sparse_bsc")
+jagged = layout("jagged")
+
+contiguous_format = legacy_contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+
+NAMES = (
+    "channels_last channels_last_3d contiguous_format jagged layout legacy_contiguous_format memory_format "
+    "preserve_format sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr strided"
+).split()

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from .core.returns import TYPES
 from .core.tensor import Tensor
-from .devices import device
+from .devices import device, layout
 from .dtypes import dtype
-from .layouts import layout
 from .missing import missing_name
-from .naming import FACE, showing
+from .naming import FACE, TYPES, showing
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage
 from .shapes import Size

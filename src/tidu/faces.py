@@ -21,9 +21,9 @@ from typing import Any
 from . import autograd
 from .autograd.profiler import RENAMED
 from .core.modes import state
+from .core.parameters import hand_over, twin
 from .core.subclass import FACES, PUBLIC, call_overridden, overrides
 from .core.subclass import _hidden as HIDDEN
-from .core.swapped import hand_over, twin
 from .core.tensor import Tensor
 from .methods import FACE
 

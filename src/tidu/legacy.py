@@ -7,7 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .core.tensor import Tensor
-from .layouts import strided
+from .devices import strided
 from .ops._make import warn_once
 from .ops.creation import build
 from .ops.storage import TypedStorage, UntypedStorage

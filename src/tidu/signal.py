@@ -11,7 +11,7 @@ from math import pi, sqrt
 from typing import Any
 
 from . import dtypes
-from .layouts import strided
+from .devices import strided
 from .naming import submodule
 from .ops.creation import tensor
 from .ops.factories import empty, ones

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import dtypes
 from .core.tensor import Tensor, raw
-from .layouts import strided
+from .devices import strided
 from .naming import submodule
 from .ops.comparison import isclose, view_as_real
 from .ops.creation import as_tensor

@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import dtypes
 from ..core.modes import state as recording
+from ..core.parameters import hand_over, twin
 from ..core.subclass import FACES
-from ..core.swapped import hand_over, twin
 from ..core.tensor import Tensor
 from ..devices import device
 from ..naming import submodule

@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tidu.arrays.native_functions import log, power
-from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, log, power
 from tidu.arrays.native_product import product_of, turn_of
 
 __all__ = ["ATTENTION"]

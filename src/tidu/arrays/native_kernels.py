@@ -12,8 +12,7 @@ from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
 from tidu.arrays.native_attention import ATTENTION
-from tidu.arrays.native_functions import exp, log, power, sigmoid
-from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, exp, log, power, sigmoid
 from tidu.arrays.native_product import PRODUCTS
 from tidu.arrays.native_recurrent import RECURRENT
 

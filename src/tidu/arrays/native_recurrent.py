@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tidu.arrays.native_functions import sigmoid, tanh
-from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
+from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, sigmoid, tanh
 
 __all__ = ["BLOCK", "RECURRENT"]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import forward, levels
 from ..core.tensor import Tensor, tensor_of
-from ..layouts import strided
+from ..devices import strided
 from ..utils._pytree import tree_leaves, tree_map
 from .backward import grad as _grad
 from .function import Function

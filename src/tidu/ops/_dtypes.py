@@ -12,9 +12,9 @@ from .. import dtypes
 from ..core.broadcast import _overlaps
 from ..core.errors import invalid_combination
 from ..core.promote import Number, Policy
-from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word
 from ..dtypes import dtype
+from ..naming import return_type
 
 
 def widened(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, layouts
+from .. import devices, dtypes
 from ..arrays.select import add_rows
 from ..core import engine
 from ..core.modes import enable_grad, no_grad, state
@@ -61,7 +61,7 @@ class Sparse(Kind):
     __slots__ = ("_at", "_matrix", "_of", "_size", "_sorted")
     torch_name = "torch.Tensor"
     level = 0
-    layout = layouts.sparse_coo
+    layout = devices.sparse_coo
     is_sparse, is_sparse_csr, word = True, False, "Sparse"
 
     shape = property(lambda x: x._size)
@@ -354,10 +354,10 @@ class Sparse(Kind):
 
 def rebuilt(layout: Any, parts: Any, requires_grad: bool = False) -> Any:
     """A sparse tensor of what `_parts` gave."""
-    if layout is layouts.sparse_coo:
+    if layout is devices.sparse_coo:
         at, of, size, *done = parts
         x = sparse(at, of, size, bool(done and done[0]))
-    elif layout is layouts.sparse_csr:
+    elif layout is devices.sparse_csr:
         x = _rows(*parts)
     else:
         _in_layout(None, layout)
@@ -369,7 +369,7 @@ class Rows(Sparse):
 
     __slots__ = ()
     torch_name = "torch.Tensor"
-    layout = layouts.sparse_csr
+    layout = devices.sparse_csr
     is_sparse, is_sparse_csr, word = False, True, "SparseCsr"
 
     def crow_indices(self) -> Any:
@@ -578,7 +578,7 @@ def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, layout: Any = None, **kw: Any
 ) -> Any:
     """A matrix in a compressed layout, of which there is torch.sparse_csr."""
-    if layout is not layouts.sparse_csr:
+    if layout is not devices.sparse_csr:
         _in_layout(None, layout)
     return sparse_csr_tensor(compressed_indices, plain_indices, values, size, **kw)
 
@@ -593,7 +593,7 @@ def _layout_unbuilt(layout: Any) -> Any:
 
 
 sparse_csc_tensor, sparse_bsr_tensor, sparse_bsc_tensor = map(
-    _layout_unbuilt, (layouts.sparse_csc, layouts.sparse_bsr, layouts.sparse_bsc)
+    _layout_unbuilt, (devices.sparse_csc, devices.sparse_bsr, devices.sparse_bsc)
 )
 
 
@@ -891,7 +891,7 @@ def to_sparse(
            values=tensor([2.]),
            size=(3,), nnz=1, layout=torch.sparse_coo)
     """
-    if layout is not None and layout is not layouts.sparse_coo:
+    if layout is not None and layout is not devices.sparse_coo:
         return _in_layout(self, layout)
     n = self.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= self.ndim:
@@ -927,18 +927,18 @@ def to_sparse_csr(self: Any, dense_dim: Any = None) -> Any:
 
 
 def _in_layout(x: Any, layout: Any) -> Any:
-    if layout is layouts.sparse_csr:
+    if layout is devices.sparse_csr:
         return x.to_sparse_csr()
-    if layout is layouts.sparse_coo:
+    if layout is devices.sparse_coo:
         return x.to_sparse_coo()
-    if layout is layouts.strided:
+    if layout is devices.strided:
         return x
     raise NotImplementedError(f"tidu has the sparse layouts torch.sparse_coo and torch.sparse_csr, not {layout}")
 
 
 def _layout_lacking(name: str) -> Any:
     def method(self: Any, *args: Any, **kw: Any) -> Any:
-        return _in_layout(self, getattr(layouts, name[3:]))
+        return _in_layout(self, getattr(devices, name[3:]))
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"NotImplementedError: not among the layouts. Source: torch.Tensor.{name}."

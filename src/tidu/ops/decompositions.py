@@ -8,8 +8,8 @@ import numpy as np
 
 from ..core.elementwise import conj
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor
+from ..naming import return_type
 from ._linalg import (
     H,
     LinAlgError,

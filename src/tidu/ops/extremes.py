@@ -13,8 +13,8 @@ import numpy as np
 from .. import dtypes
 from ..arrays.select import take_along
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor
+from ..naming import return_type
 from ..shapes import normalize_dims
 from ._hot import hot
 from .reduction import EXACT, Ints, check_dims, expand_back, into, packed, restore

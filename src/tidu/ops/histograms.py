@@ -8,9 +8,9 @@ import numpy as np
 
 from ..core.op import Op
 from ..core.promote import Number
-from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word, tensor_of
 from ..dtypes import from_numpy
+from ..naming import return_type
 from ._dtypes import exact_out
 from .arithmetic import not_implemented
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.broadcast import sum_to
 from ..core.op import Op
-from ..core.returns import return_type
+from ..naming import return_type
 from ._linalg import (
     INT32,
     H,

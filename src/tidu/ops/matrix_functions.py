@@ -11,8 +11,8 @@ from ..core.batch import batch_size, materialize, rule, shift
 from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word
+from ..naming import return_type
 from ..shapes import broadcast_shapes, normalize_dim
 from ._hot import hot
 from ._linalg import (

@@ -12,8 +12,8 @@ from ..core.elementwise import binary, elementwise, kind_of
 from ..core.inplace import inplace
 from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Number, Policy, number, result_type
-from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word
+from ..naming import return_type
 from ..shapes import broadcast_shapes
 from ._arguments import describe
 from ._dtypes import either, refuse

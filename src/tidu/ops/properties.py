@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, layouts
+from .. import devices, dtypes
 from ..core.promote import result_type as _common_type
 from ..core.tensor import Tensor, dtype_word, extra, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
@@ -158,7 +158,7 @@ def is_set_to(self: Any, tensor: Any) -> bool:
 
 def property_layout(self: Any) -> Any:
     """How the elements are stored: `strided`."""
-    return layouts.strided
+    return devices.strided
 
 
 def property_is_cpu(self: Any) -> bool:

@@ -13,8 +13,8 @@ from .. import dtypes
 from ..core.batch import rule
 from ..core.broadcast import cast, sum_to
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor
+from ..naming import return_type
 from ..shapes import broadcast_shapes, normalize_dim
 from ._linalg import (
     H,

@@ -11,8 +11,8 @@ from ..arrays.reduce import cumsum as cumsum_array
 from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor, dtype_word
+from ..naming import return_type
 from ..shapes import normalize_dim
 from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
 

@@ -10,7 +10,7 @@ from ..core.batch import batch_size, materialize, rule
 from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
-from ..core.returns import return_type
+from ..naming import return_type
 from ._linalg import (
     INT32,
     H,

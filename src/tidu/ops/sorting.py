@@ -14,9 +14,9 @@ from .. import dtypes
 from ..arrays.select import take_along
 from ..core.op import Op
 from ..core.promote import Number, result_type
-from ..core.returns import return_type
 from ..core.tensor import Tensor
 from ..dtypes import from_numpy
+from ..naming import return_type
 from ..shapes import normalize_dim
 from ._arguments import numpy_names
 from ._dtypes import apart_out, exact_out

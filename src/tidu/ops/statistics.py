@@ -11,9 +11,8 @@ from ..core.broadcast import cast, sum_to
 from ..core.elementwise import conj
 from ..core.inplace import apply_inplace
 from ..core.op import Op
-from ..core.returns import return_type
 from ..core.tensor import Tensor, tensor_of
-from ..naming import warn
+from ..naming import return_type, warn
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._hot import hot
 from ._linalg import check_norm_dtype

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.modes import no_grad
 from ..core.tensor import Tensor, tensor_of
-from ..layouts import strided
+from ..devices import strided
 from ._arrays import (
     OLDER,
     Array,

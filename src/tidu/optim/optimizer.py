@@ -14,7 +14,7 @@ from ..core.hooks import RemovableHandle
 from ..core.inplace import note
 from ..core.modes import enable_grad, set_record, state
 from ..core.tensor import Tensor
-from ..layouts import strided
+from ..devices import strided
 
 __all__ = [
     "Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
