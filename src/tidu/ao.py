@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .elsewhere import unbuilt_names
 from .naming import FACE, submodule
 from .nn.modules.module import Module
-from .unbuilt import unbuilt_names
 
 _NAMES = (
     "convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig "

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from .elsewhere import device_names
 from .naming import submodule
-from .unbuilt import device_names
 
 __path__: list[str] = []  # torch.cuda.amp is made when it is asked for
 _RAISING = (

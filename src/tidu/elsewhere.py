@@ -1,19 +1,25 @@
-"""Small namespaces, of what is elsewhere: torch.functional, return_types, storage, types and _tensor."""
+"""Small namespaces, made when they are asked for: torch.functional, return_types, storage, types and _tensor, of what is
+elsewhere; those of devices that are not there, such as torch.mps; and names that PyTorch has and that are there to be
+imported only: using them is an error that says what is lacking."""
 
 from __future__ import annotations
 
 import builtins
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
+from . import version
+from .arrays.pool import get_num_threads
 from .core.tensor import Tensor
 from .devices import device, layout
 from .dtypes import dtype
-from .missing import missing_name
-from .naming import FACE, TYPES, showing
+from .missing import explain_lack, missing_name
+from .naming import FACE, TYPES, showing, submodule
 from .ops.export import _rebuild_from_type_v2
 from .ops.storage import TypedStorage, UntypedStorage
 from .shapes import Size
@@ -64,3 +70,101 @@ showing(FACE, "types", {
     "_float": builtins.float, "_complex": builtins.complex, "_dtype": dtype, "_layout": layout, "_device": device,
     "_size": Size | list[int] | tuple[int, ...], "_qscheme": Any, "_symsize": Sequence[int], "_dispatchkey": str,
 })  # fmt: skip
+
+
+# ------------------------------------------------------------------ what is not there
+
+
+def unbuilt(path: str, what: str) -> Callable[..., Any]:
+    """A function that raises NotImplementedError.
+
+    Args:
+        path: its name in PyTorch.
+        what: what there would have to be.
+    """
+
+    def raising(*args: Any, **kw: Any) -> Any:
+        raise explain_lack(NotImplementedError(f"{path} needs {what}, which tidu does not have"), path)
+
+    raising.__name__ = raising.__qualname__ = path.rpartition(".")[2]
+    raising.__doc__ = f"NotImplementedError: there are no {what}. Source: {path}."
+    return raising
+
+
+def unbuilt_names(module: str, names: str, what: str) -> dict[str, Callable[..., Any]]:
+    """Such functions by their names in a module."""
+    return {name: unbuilt(f"{module}.{name}", what) for name in names.split()}
+
+
+def device_names(module: str) -> dict[str, Callable[..., Any]]:
+    """What the module of a device has that is not there."""
+
+    def is_available() -> bool:
+        """False."""
+        return False
+
+    def is_initialized() -> bool:
+        """False."""
+        return False
+
+    def device_count() -> int:
+        """0."""
+        return 0
+
+    def manual_seed(seed: int) -> None:
+        """Nothing: there is no generator to seed."""
+
+    def empty_cache() -> None:
+        """Nothing: no memory is kept."""
+
+    found = {}
+    for fn in (is_available, is_initialized, device_count, manual_seed, empty_cache):
+        name = fn.__qualname__ = fn.__name__
+        fn.__module__ = __package__ + module.removeprefix("torch")
+        fn.__doc__ = f"{fn.__doc__} Source: {module}.{name}."
+        found[name] = fn
+    return found
+
+
+def _current_accelerator(check_available: bool = False) -> Any:
+    """None. Source: torch.accelerator.current_accelerator."""
+    return None
+
+
+def _synchronize(device: Any = None) -> None:
+    """RuntimeError: there is nothing to wait for. Source: torch.accelerator.synchronize."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def _show() -> str:
+    """What computes here. Source: torch.__config__.show."""
+    return f"tidu {version.tidu}, NumPy {np.__version__}, {get_num_threads()} threads\n"
+
+
+class _ExportedProgram:
+    """The class of exported programs, of which there are none. Source: torch.export.ExportedProgram."""
+
+
+for _name in ("mps", "xpu"):
+    submodule(FACE, _name, **device_names(f"torch.{_name}"))
+submodule(
+    FACE, "accelerator", current_accelerator=_current_accelerator, synchronize=_synchronize,
+    **device_names("torch.accelerator"),
+)  # fmt: skip
+submodule(
+    FACE, "mtia", **device_names("torch.mtia"),
+    **unbuilt_names("torch.mtia", "current_device current_stream init set_device stream synchronize", "MTIA devices"),
+)  # fmt: skip
+submodule(
+    FACE, "export", ExportedProgram=_ExportedProgram,
+    **unbuilt_names(
+        "torch.export", "Dim dims draft_export export load register_dataclass save unflatten", "graph capture"
+    ),
+)  # fmt: skip
+submodule(
+    FACE, "onnx", is_in_onnx_export=lambda: False,
+    **unbuilt_names("torch.onnx", "dynamo_export export register_custom_op_symbolic", "graph capture"),
+)  # fmt: skip
+submodule(FACE, "__config__", show=_show, parallel_info=_show)
+_NESTED = "as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged to_padded_tensor"
+submodule(FACE, "nested", **unbuilt_names("torch.nested", _NESTED, "nested tensors"))

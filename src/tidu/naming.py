@@ -131,8 +131,10 @@ def submodules(package: dict[str, Any], home: dict[str, Any], files: dict[str, s
 FACE = vars(sys.modules[__package__])  # the namespace `torch`
 # Such modules that are made when they are first asked for, by what makes them.
 MAKERS = {
-    **dict.fromkeys("__config__ accelerator export mps mtia nested onnx xpu".split(), "unbuilt"),
-    **dict.fromkeys("_tensor functional return_types storage types".split(), "elsewhere"),
+    **dict.fromkeys(
+        "__config__ _tensor accelerator export functional mps mtia nested onnx return_types storage types xpu".split(),
+        "elsewhere",
+    ),
     "quantization": "ao", "quasirandom": "random", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
 }  # fmt: skip
 

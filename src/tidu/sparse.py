@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .core.tensor import tensor_of
+from .elsewhere import unbuilt, unbuilt_names
 from .ops._coo_rules import addmm as _addmm
 from .ops._coo_rules import product, summed
 from .ops._coo_rules import softmax as softmax_of
@@ -15,7 +16,6 @@ from .ops.coo import _coo as by_coordinates
 from .ops.coo import _masked as masked_by
 from .ops.matmul import addmm as _dense_addmm
 from .ops.matmul import mm as _dense_mm
-from .unbuilt import unbuilt, unbuilt_names
 
 _UNBUILT = "spsolve"
 __all__ = [

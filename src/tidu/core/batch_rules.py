@@ -1,24 +1,12 @@
-"""How ops treat batches, beyond the kinds: layers, losses, indexing, copies. A rule that does not fit a call says
-NotImplemented, and the samples are run one by one."""
+"""How ops treat batches, beyond those of `batch_dims.py`: layers, losses, indexing, copies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from .batch import (
-    RULES,
-    _dims_move_on,
-    batch_size,
-    is_batched,
-    materialize,
-    no_room,
-    reshaped,
-    rule,
-    shift,
-    sizes,
-    unwrap,
-)
+from .batch import RULES, batch_size, is_batched, materialize, no_room, rule, shift, sizes, unwrap
+from .batch_dims import dims_move_on, reshaped
 from .subclass import Special
 from .tensor import Tensor
 
@@ -338,6 +326,6 @@ for _name in ("sort.stable", "argsort", "narrow_copy", "unsafe_split", "unsafe_s
               "select_copy", "slice_copy", "squeeze_copy.dim", "squeeze_copy.dims", "split_copy",
               "split_with_sizes_copy",
               "unbind_copy", "unfold_copy"):  # fmt: skip
-    RULES[_name] = _dims_move_on
+    RULES[_name] = dims_move_on
 for _name in ("permute", "unsqueeze", "expand", "view", "squeeze", "t", "diagonal"):
     RULES[_name + "_copy"] = RULES[_name]

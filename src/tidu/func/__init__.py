@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .beyond import hvp, implicit, taylor
-from .jacobians import hessian, jacfwd, jacobian, jacrev
+from .jacobians import hessian, hvp, implicit, jacfwd, jacobian, jacrev, taylor
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .rearranging import rearrange
 from .transforms import grad, grad_and_value, jvp, linearize, vjp

@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any as _Any
 
+from ..elsewhere import unbuilt_names as _unbuilt_names
 from ..naming import submodule as _submodule
-from ..unbuilt import unbuilt_names as _unbuilt_names
 
 _MODULES = frozenset("_pytree benchmark checkpoint data hooks tensorboard".split())
 
