@@ -81,6 +81,21 @@ def sourced(fn: Any, name: str) -> None:
         fn.__doc__ = f"{first.rstrip()} Source: torch.{name}.{blank}{rest}"
 
 
+def sourced_all(namespace: Any, path: str = "") -> None:
+    """Say it of all that a namespace gives by its own name, and of its classes' methods."""
+    home = namespace.get("__name__", __package__)
+    path = path or home.removeprefix(f"{__package__}.")
+    for name, value in list(namespace.items()):
+        value = getattr(value, "__func__", value)  # a static method's
+        own = value.fget if isinstance(value, property) else value
+        if name[0] == "_" or not isinstance(own, (FunctionType, type)):
+            continue
+        if own.__name__ == name and own.__module__.startswith(home):
+            if isinstance(own, type):
+                sourced_all(vars(own), f"{path}.{name}")
+            sourced(value, f"{path}.{name}")
+
+
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn of the line of the program that called the library, however many wrappers lie between."""
     level, frame = 2, sys._getframe(1)

@@ -8,6 +8,7 @@ Normal(loc: tensor([0.]), scale: tensor([1.]))
 
 from __future__ import annotations
 
+from ..naming import sourced_all as _sourced_all
 from ..naming import submodules as _submodules
 from . import (
     combined,
@@ -78,3 +79,4 @@ for _home, _files in _PLACES.items():
         if _name not in ("ConstraintRegistry", "ExpRelaxedCategorical", "LogitRelaxedBernoulli"):
             globals()[_name] = getattr(_home, _name)
             __all__.append(_name)
+_sourced_all(globals())

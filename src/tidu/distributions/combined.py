@@ -15,7 +15,7 @@ from .utils import _sum_rightmost, as_size, same_as
 
 
 class Independent(Distribution):
-    """The last batch dimensions of a distribution as dimensions of a value. Source: torch.distributions.Independent."""
+    """The last batch dimensions of a distribution as dimensions of a value."""
 
     arg_constraints: dict[str, Any] = {}
 
@@ -77,7 +77,7 @@ class Independent(Distribution):
 
 
 class TransformedDistribution(Distribution):
-    """What a distribution becomes under maps, one after the other. Source: torch.distributions.TransformedDistribution.
+    """What a distribution becomes under maps, one after the other.
 
     log_prob(y) is the base's log_prob at the preimage, less log |dy / dx|.
     """
@@ -176,7 +176,7 @@ class TransformedDistribution(Distribution):
 
 
 class MixtureSameFamily(Distribution):
-    """A mixture of the distributions along the last batch dimension. Source: torch.distributions.MixtureSameFamily."""
+    """A mixture of the distributions along the last batch dimension."""
 
     arg_constraints: dict[str, Any] = {}
     has_rsample = False

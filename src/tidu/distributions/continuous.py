@@ -24,7 +24,7 @@ def batch_of(first: Any, *given: Any) -> Any:
 
 
 class Normal(ExponentialFamily):
-    """exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)). Source: torch.distributions.Normal.
+    """exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)).
 
     >>> import tidu as torch
     >>> Normal(torch.tensor(0.0), torch.tensor(1.0)).log_prob(torch.tensor(0.0))
@@ -78,7 +78,7 @@ class Normal(ExponentialFamily):
 
 
 class Laplace(Distribution):
-    """exp(-|x - loc| / scale) / (2 scale). Source: torch.distributions.Laplace."""
+    """exp(-|x - loc| / scale) / (2 scale)."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -121,7 +121,7 @@ class Laplace(Distribution):
 
 
 class Cauchy(Distribution):
-    """1 / (pi scale (1 + ((x - loc) / scale)^2)). Source: torch.distributions.Cauchy."""
+    """1 / (pi scale (1 + ((x - loc) / scale)^2))."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -161,7 +161,7 @@ class Cauchy(Distribution):
 
 
 class Uniform(Distribution):
-    """1 / (high - low) between low and high. Source: torch.distributions.Uniform."""
+    """1 / (high - low) between low and high."""
 
     has_rsample = True
 
@@ -213,7 +213,7 @@ class Uniform(Distribution):
 
 
 class Exponential(ExponentialFamily):
-    """rate exp(-rate x). Source: torch.distributions.Exponential."""
+    """rate exp(-rate x)."""
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
@@ -266,7 +266,7 @@ class Exponential(ExponentialFamily):
 
 
 class Gamma(ExponentialFamily):
-    """rate^a x^(a - 1) exp(-rate x) / Gamma(a), with a the concentration. Source: torch.distributions.Gamma."""
+    """rate^a x^(a - 1) exp(-rate x) / Gamma(a), with a the concentration."""
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative
@@ -320,7 +320,7 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """The sum of df squares of standard normal numbers. Source: torch.distributions.Chi2."""
+    """The sum of df squares of standard normal numbers."""
 
     arg_constraints = {"df": constraints.positive}
 
@@ -337,7 +337,7 @@ class Chi2(Gamma):
 
 
 class StudentT(Distribution):
-    """Student's t with df degrees of freedom, moved and scaled. Source: torch.distributions.StudentT."""
+    """Student's t with df degrees of freedom, moved and scaled."""
 
     arg_constraints = {
         "df": constraints.positive, "loc": constraints.real, "scale": constraints.positive,
@@ -385,7 +385,7 @@ class StudentT(Distribution):
 
 
 class FisherSnedecor(Distribution):
-    """The quotient of two mean squares. Source: torch.distributions.FisherSnedecor."""
+    """The quotient of two mean squares."""
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
@@ -429,8 +429,7 @@ class FisherSnedecor(Distribution):
 
 
 class GeneralizedPareto(Distribution):
-    """What lies beyond a threshold `loc`: (1 + k z)^(-1/k - 1) / scale with k the concentration. Source:
-    torch.distributions.GeneralizedPareto."""
+    """What lies beyond a threshold `loc`: (1 + k z)^(-1/k - 1) / scale with k the concentration."""
 
     arg_constraints = {
         "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,

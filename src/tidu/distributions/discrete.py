@@ -63,7 +63,7 @@ class Odds:
 
 
 class Bernoulli(Odds, ExponentialFamily):
-    """1 with probability `probs`, else 0. Source: torch.distributions.Bernoulli."""
+    """1 with probability `probs`, else 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
@@ -112,7 +112,7 @@ def _all_values(values: Any, batch: Size, expand: bool) -> Any:
 
 
 class Geometric(Odds, Distribution):
-    """How many failures before the first success. Source: torch.distributions.Geometric."""
+    """How many failures before the first success."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
@@ -154,7 +154,7 @@ class Geometric(Odds, Distribution):
 
 
 class Poisson(ExponentialFamily):
-    """rate^k exp(-rate) / k!. Source: torch.distributions.Poisson."""
+    """rate^k exp(-rate) / k!."""
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
@@ -189,8 +189,7 @@ class Poisson(ExponentialFamily):
 
 
 class Categorical(Distribution):
-    """One of K classes, with probabilities `probs` or exp(logits), normalised. Source:
-    torch.distributions.Categorical."""
+    """One of K classes, with probabilities `probs` or exp(logits), normalised."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
@@ -275,7 +274,7 @@ class OfCategorical(Distribution):
 
 
 class OneHotCategorical(OfCategorical):
-    """Categorical whose values are vectors with a single one. Source: torch.distributions.OneHotCategorical."""
+    """Categorical whose values are vectors with a single one."""
 
     support = constraints.one_hot
     has_enumerate_support = True
@@ -310,8 +309,7 @@ class OneHotCategorical(OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical with gradients as if a value were its probabilities. Source:
-    torch.distributions.OneHotCategoricalStraightThrough."""
+    """OneHotCategorical with gradients as if a value were its probabilities."""
 
     has_rsample = True
 
@@ -320,7 +318,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Binomial(Odds, Distribution):
-    """How many of total_count tries succeed. Source: torch.distributions.Binomial."""
+    """How many of total_count tries succeed."""
 
     arg_constraints = {
         "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real,
@@ -376,7 +374,7 @@ class Binomial(Odds, Distribution):
 
 
 class NegativeBinomial(Odds, Distribution):
-    """How many successes before total_count failures. Source: torch.distributions.NegativeBinomial."""
+    """How many successes before total_count failures."""
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
@@ -420,7 +418,7 @@ class NegativeBinomial(Odds, Distribution):
 
 
 class Multinomial(OfCategorical):
-    """How often each class comes in total_count draws. Source: torch.distributions.Multinomial."""
+    """How often each class comes in total_count draws."""
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None

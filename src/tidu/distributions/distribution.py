@@ -15,10 +15,7 @@ from .utils import as_size, lazy_property
 
 
 class Distribution:
-    """A batch of distributions of one kind: `batch_shape` of them, over values of shape `event_shape`.
-
-    Source: torch.distributions.Distribution.
-    """
+    """A batch of distributions of one kind: `batch_shape` of them, over values of shape `event_shape`."""
 
     has_rsample = False
     has_enumerate_support = False
@@ -218,8 +215,7 @@ class Distribution:
 
 
 class ExponentialFamily(Distribution):
-    """Densities exp(t(x) . theta - F(theta) + k(x)): the entropy comes from F by autograd. Source:
-    torch.distributions.ExponentialFamily."""
+    """Densities exp(t(x) . theta - F(theta) + k(x)): the entropy comes from F by autograd."""
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ def _steps(n: int, like: Any) -> Any:
 
 
 class Wishart(Covariance, ExponentialFamily):
-    """Positive definite matrices: sums of df squares of normal vectors. Source: torch.distributions.Wishart."""
+    """Positive definite matrices: sums of df squares of normal vectors."""
 
     support = constraints.positive_definite
     has_rsample = True
@@ -163,8 +163,7 @@ register_kl(Wishart, Wishart)(_same_family)
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of correlation matrices M, with density det(M)^(concentration - 1). Source:
-    torch.distributions.LKJCholesky."""
+    """Cholesky factors of correlation matrices M, with density det(M)^(concentration - 1)."""
 
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky

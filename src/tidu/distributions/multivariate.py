@@ -58,7 +58,7 @@ class _Draw(Function):
 
 
 class Dirichlet(ExponentialFamily):
-    """Points of the simplex: prod x_i^(a_i - 1). Source: torch.distributions.Dirichlet."""
+    """Points of the simplex: prod x_i^(a_i - 1)."""
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
@@ -117,7 +117,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """x^(a - 1) (1 - x)^(b - 1), with a and b the concentrations 1 and 0. Source: torch.distributions.Beta."""
+    """x^(a - 1) (1 - x)^(b - 1), with a and b the concentrations 1 and 0."""
 
     arg_constraints = {
         "concentration1": constraints.positive, "concentration0": constraints.positive,
@@ -244,8 +244,7 @@ class Covariance:
 
 
 class MultivariateNormal(Covariance, Distribution):
-    """Normal vectors, with a covariance given by itself, by its inverse or by a factor L of it. Source:
-    torch.distributions.MultivariateNormal."""
+    """Normal vectors, with a covariance given by itself, by its inverse or by a factor L of it."""
 
     arg_constraints = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
@@ -297,7 +296,7 @@ class MultivariateNormal(Covariance, Distribution):
 
 
 class LowRankMultivariateNormal(Distribution):
-    """Normal vectors with covariance W W^T + diag(d). Source: torch.distributions.LowRankMultivariateNormal."""
+    """Normal vectors with covariance W W^T + diag(d)."""
 
     arg_constraints = {
         "loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),

@@ -54,8 +54,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """Bernoulli between 0 and 1, the sharper the lower the temperature. Source:
-    torch.distributions.RelaxedBernoulli."""
+    """Bernoulli between 0 and 1, the sharper the lower the temperature."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
@@ -101,8 +100,7 @@ class ExpRelaxedCategorical(OfCategorical):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """OneHotCategorical inside the simplex, the sharper the lower the temperature. Source:
-    torch.distributions.RelaxedOneHotCategorical."""
+    """OneHotCategorical inside the simplex, the sharper the lower the temperature."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
@@ -115,8 +113,7 @@ class RelaxedOneHotCategorical(_Relaxed):
 
 
 class ContinuousBernoulli(Odds, ExponentialFamily):
-    """C(p) p^x (1 - p)^(1 - x) on [0, 1]; near p = 1/2, between `lims`, from a series. Source:
-    torch.distributions.ContinuousBernoulli."""
+    """C(p) p^x (1 - p)^(1 - x) on [0, 1]; near p = 1/2, between `lims`, from a series."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
@@ -195,7 +192,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
 
 
 class VonMises(Distribution):
-    """exp(concentration cos(x - loc)) on the circle. Source: torch.distributions.VonMises."""
+    """exp(concentration cos(x - loc)) on the circle."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real

@@ -23,7 +23,7 @@ class _OfBase(TransformedDistribution):
 
 
 class LogNormal(_OfBase):
-    """exp of a normal number. Source: torch.distributions.LogNormal."""
+    """exp of a normal number."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
@@ -81,7 +81,7 @@ class _Half(_OfBase):
 
 
 class HalfNormal(_Half):
-    """|x| of a normal number around 0. Source: torch.distributions.HalfNormal."""
+    """|x| of a normal number around 0."""
 
     kind = Normal
 
@@ -95,7 +95,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """|x| of a Cauchy number around 0. Source: torch.distributions.HalfCauchy."""
+    """|x| of a Cauchy number around 0."""
 
     kind = Cauchy
 
@@ -126,7 +126,7 @@ class _Own(TransformedDistribution):
 
 
 class Gumbel(_Own):
-    """Of the largest of many. Source: torch.distributions.Gumbel."""
+    """Of the largest of many."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -169,7 +169,7 @@ class Gumbel(_Own):
 
 
 class Weibull(_Own):
-    """scale times a power of an exponential number. Source: torch.distributions.Weibull."""
+    """scale times a power of an exponential number."""
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
@@ -203,7 +203,7 @@ class Weibull(_Own):
 
 
 class Pareto(_Own):
-    """scale times exp of an exponential number. Source: torch.distributions.Pareto."""
+    """scale times exp of an exponential number."""
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
@@ -236,7 +236,7 @@ class Pareto(_Own):
 
 
 class Kumaraswamy(_Own):
-    """Like Beta, in closed form. Source: torch.distributions.Kumaraswamy."""
+    """Like Beta, in closed form."""
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
@@ -279,7 +279,7 @@ class Kumaraswamy(_Own):
 
 
 class InverseGamma(_OfBase):
-    """1 over a gamma number. Source: torch.distributions.InverseGamma."""
+    """1 over a gamma number."""
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
@@ -312,7 +312,7 @@ class InverseGamma(_OfBase):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Stick-breaking of normal numbers: points of the simplex. Source: torch.distributions.LogisticNormal."""
+    """Stick-breaking of normal numbers: points of the simplex."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex

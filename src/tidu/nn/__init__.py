@@ -9,6 +9,7 @@ from typing import Any as _Any
 from ..autograd import grad as _grad
 from ..core.modes import enable_grad as _enable_grad
 from ..core.tensor import Tensor as _Tensor
+from ..naming import sourced_all as _sourced_all
 from ..naming import submodule as _submodule
 from . import functional, init, modules
 from .modules import *  # noqa: F403
@@ -31,10 +32,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def factory_kwargs(kwargs: _Any) -> dict[str, _Any]:
-    """Of keyword arguments, those that say where and how to make a tensor; TypeError for what is none of these.
-
-    Source: torch.nn.factory_kwargs.
-    """
+    """Of keyword arguments, those that say where and how to make a tensor; TypeError for what is none of these."""
     if kwargs is None:
         return {}
     simple = {"device", "dtype", "memory_format"}
@@ -98,6 +96,10 @@ __all__ = [
     *modules.__all__, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs",
     "functional", "init", "modules",
 ]  # fmt: skip
+
+_sourced_all(globals())
+for _part in modules.Module.__bases__:
+    _sourced_all(vars(_part), "nn.Module")
 
 _submodule(globals(), "_reduction", legacy_get_string=_legacy_get_string)
 _size, _several = int | tuple[int, ...], _Any | tuple[_Any, ...]

@@ -21,8 +21,6 @@ class Parameter(Tensor):
         data: the tensor whose memory it takes. None for an empty one.
         requires_grad: whether it wants a gradient.
 
-    Source: torch.nn.Parameter.
-
     >>> import tidu as torch
     >>> torch.nn.Parameter(torch.zeros(2))
     Parameter containing:
@@ -77,7 +75,7 @@ class _BufferMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that a module it is assigned to registers as a buffer. Source: torch.nn.Buffer.
+    """A tensor that a module it is assigned to registers as a buffer.
 
     Args:
         data: the tensor whose memory it takes. None for an empty one.
@@ -149,7 +147,7 @@ class _Uninitialized:
 
 
 class UninitializedParameter(_Uninitialized, Parameter):
-    """A parameter whose shape a lazy module finds out at its first call. Source: torch.nn.UninitializedParameter."""
+    """A parameter whose shape a lazy module finds out at its first call."""
 
     cls_to_become = Parameter
 
@@ -159,7 +157,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized, Tensor):
-    """A buffer whose shape a lazy module finds out at its first call. Source: torch.nn.UninitializedBuffer."""
+    """A buffer whose shape a lazy module finds out at its first call."""
 
     cls_to_become = Tensor
     __torch_function__ = _disabled_torch_function_impl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from ..naming import sourced_all as _sourced_all
 from ..naming import submodules as _submodules
 from .adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
 from .descent import ASGD, SGD, Adadelta, Adagrad, RMSprop, Rprop
@@ -11,6 +12,7 @@ from .lbfgs import LBFGS
 from .matrices import Adafactor, Muon
 from .optimizer import Optimizer
 
+_sourced_all(globals())
 # PyTorch has a file for each, by which states know the classes.
 _submodules(
     globals(),

@@ -22,8 +22,7 @@ from .lr_scheduler import (
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """lr times `factor` once a metric has not improved for `patience` epochs: `step(metric)`. Source:
-    torch.optim.lr_scheduler.ReduceLROnPlateau.
+    """lr times `factor` once a metric has not improved for `patience` epochs: `step(metric)`.
 
     Args:
         mode: "min" if less is better, "max" if more.
@@ -60,7 +59,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: Any = None) -> None:  # type: ignore[override]
-        """Count an epoch with this metric. Source: torch.optim.lr_scheduler.ReduceLROnPlateau.step."""
+        """Count an epoch with this metric."""
         current = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
@@ -153,8 +152,7 @@ class _Several(LRScheduler):
 
 
 class SequentialLR(_Several):
-    """One schedule after the other; the next begins at each of the `milestones`. Source:
-    torch.optim.lr_scheduler.SequentialLR."""
+    """One schedule after the other; the next begins at each of the `milestones`."""
 
     def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
@@ -186,7 +184,7 @@ class SequentialLR(_Several):
             s.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        """Count an epoch. Source: torch.optim.lr_scheduler.SequentialLR.step."""
+        """Count an epoch."""
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         now = self._schedulers[i]
@@ -198,7 +196,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """All the schedules, each epoch one after the other. Source: torch.optim.lr_scheduler.ChainedScheduler."""
+    """All the schedules, each epoch one after the other."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
         if len(schedulers) < 1:
@@ -211,7 +209,7 @@ class ChainedScheduler(_Several):
         self._last_lr = _values(schedulers[-1].optimizer, "lr")
 
     def step(self) -> None:  # type: ignore[override]
-        """Count an epoch. Source: torch.optim.lr_scheduler.ChainedScheduler.step."""
+        """Count an epoch."""
         for s in self._schedulers:
             s.step()
         self._last_lr = _values(self._schedulers[-1].optimizer, "lr")
@@ -240,8 +238,7 @@ def _set_momentum(scheduler: Any, group: dict[str, Any], value: Any) -> None:
 
 
 class CyclicLR(LRScheduler):
-    """From base_lr up to max_lr in `step_size_up` steps and down again in `step_size_down`, over and over. Source:
-    torch.optim.lr_scheduler.CyclicLR.
+    """From base_lr up to max_lr in `step_size_up` steps and down again in `step_size_down`, over and over.
 
     Args:
         mode: "triangular"; "triangular2", of half the height each cycle; "exp_range", of height gamma^step.
@@ -334,8 +331,7 @@ class CyclicLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine annealing that starts anew after T_0 epochs, then T_0 T_mult, and so on. Source:
-    torch.optim.lr_scheduler.CosineAnnealingWarmRestarts."""
+    """Cosine annealing that starts anew after T_0 epochs, then T_0 T_mult, and so on."""
 
     def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -354,8 +350,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [low + (base - low) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
-        """Count an epoch, or a part of one: `step(epoch + i / n)`. Source:
-        torch.optim.lr_scheduler.CosineAnnealingWarmRestarts.step."""
+        """Count an epoch, or a part of one: `step(epoch + i / n)`."""
         if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1
             self.T_cur += 1
@@ -385,8 +380,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """From max_lr / div_factor up to max_lr, and down to a `final_div_factor`-th of where it started. Source:
-    torch.optim.lr_scheduler.OneCycleLR.
+    """From max_lr / div_factor up to max_lr, and down to a `final_div_factor`-th of where it started.
 
     Args:
         total_steps: how many steps there will be; or `epochs` and `steps_per_epoch`.

@@ -93,8 +93,6 @@ class Adam(_Moments):
         maximize: go up.
         foreach, capturable, fused: accepted.
         differentiable: record the step.
-
-    Source: torch.optim.Adam.
     """
 
     older = _Moments.older | {"amsgrad": False, "fused": None}
@@ -167,7 +165,7 @@ class Adam(_Moments):
 
 
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient: p shrinks by lr weight_decay. Source: torch.optim.AdamW.
+    """Adam with weight decay apart from the gradient: p shrinks by lr weight_decay.
 
     Args: those of `Adam`.
     """
@@ -189,8 +187,7 @@ class AdamW(Adam):
 
 
 class Adamax(ArrayOptimizer):
-    """Adam with the largest gradient (which decays by beta2) in place of the root of the mean square. Source:
-    torch.optim.Adamax.
+    """Adam with the largest gradient (which decays by beta2) in place of the root of the mean square.
 
     Args: those of `Adam`.
     """
@@ -244,7 +241,7 @@ class Adamax(ArrayOptimizer):
 
 
 class NAdam(_Moments):
-    """Adam with Nesterov momentum. Source: torch.optim.NAdam.
+    """Adam with Nesterov momentum.
 
     Args: those of `Adam`, and
         momentum_decay: how fast beta1 grows to its full value.
@@ -311,7 +308,7 @@ class NAdam(_Moments):
 
 
 class RAdam(_Moments):
-    """Adam that goes by the mean gradient alone until its second moment can be trusted. Source: torch.optim.RAdam.
+    """Adam that goes by the mean gradient alone until its second moment can be trusted.
 
     Args: those of `Adam`.
     """
@@ -373,8 +370,7 @@ class RAdam(_Moments):
 
 
 class SparseAdam(Optimizer):
-    """Adam on the rows that a sparse gradient has; the moments of the others stay as they are. Source:
-    torch.optim.SparseAdam."""
+    """Adam on the rows that a sparse gradient has; the moments of the others stay as they are."""
 
     def __init__(
         self, params: ParamsT, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -401,7 +397,7 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Complex params at indices {imaginary}: SparseAdam does not support complex parameters")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients. Source: torch.optim.SparseAdam.step."""
+        """Update the parameters by their gradients."""
         loss = self._loss_of(closure)
         with no_grad():
             for group in self.param_groups:

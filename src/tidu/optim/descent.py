@@ -31,8 +31,7 @@ __all__ = ["ASGD", "Adadelta", "Adagrad", "RMSprop", "Rprop", "SGD"]
 
 
 class Adadelta(ArrayOptimizer):
-    """p -= lr d, with d = g sqrt(u + eps) / sqrt(v + eps), v and u running means of g^2 and d^2. Source:
-    torch.optim.Adadelta.
+    """p -= lr d, with d = g sqrt(u + eps) / sqrt(v + eps), v and u running means of g^2 and d^2.
 
     Args:
         rho: how slowly the means forget.
@@ -94,7 +93,7 @@ class Adadelta(ArrayOptimizer):
 
 
 class Adagrad(ArrayOptimizer):
-    """p -= lr g / (sqrt(s) + eps), with s the sum of g^2 so far. Source: torch.optim.Adagrad.
+    """p -= lr g / (sqrt(s) + eps), with s the sum of g^2 so far.
 
     Args:
         lr_decay: step n has size lr / (1 + (n - 1) lr_decay).
@@ -130,7 +129,7 @@ class Adagrad(ArrayOptimizer):
                 self.begin(group, p, self.state[p])
 
     def share_memory(self) -> None:
-        """Move the state to shared memory. Source: torch.optim.Adagrad.share_memory."""
+        """Move the state to shared memory."""
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
@@ -181,7 +180,7 @@ class Adagrad(ArrayOptimizer):
 
 
 class RMSprop(ArrayOptimizer):
-    """p -= lr g / (sqrt(v) + eps), with v a running mean of g^2. Source: torch.optim.RMSprop.
+    """p -= lr g / (sqrt(v) + eps), with v a running mean of g^2.
 
     Args:
         alpha: how slowly v forgets.
@@ -271,7 +270,7 @@ class RMSprop(ArrayOptimizer):
 
 class Rprop(ArrayOptimizer):
     """Each element steps by a size of its own against the sign of its gradient: the size grows while the sign stays,
-    shrinks when it changes. Source: torch.optim.Rprop.
+    shrinks when it changes.
 
     Args:
         etas: by how much sizes shrink and grow.
@@ -339,8 +338,7 @@ class Rprop(ArrayOptimizer):
 
 
 class ASGD(ArrayOptimizer):
-    """Gradient descent, which also keeps the mean of the parameters from step t0 on, in `state[p]["ax"]`. Source:
-    torch.optim.ASGD.
+    """Gradient descent, which also keeps the mean of the parameters from step t0 on, in `state[p]["ax"]`.
 
     Args:
         lambd: how much each step shrinks p, by lambd eta.
@@ -428,8 +426,6 @@ class SGD(ArrayOptimizer):
         maximize: go up.
         foreach, fused: accepted.
         differentiable: record the step.
-
-    Source: torch.optim.SGD.
 
     >>> import tidu as torch
     >>> p = torch.nn.Parameter(torch.tensor([1.0]))

@@ -120,8 +120,6 @@ class LBFGS(Optimizer):
         tolerance_grad, tolerance_change: stop when gradient or change is smaller.
         history_size: how many changes to remember.
         line_search_fn: None or "strong_wolfe".
-
-    Source: torch.optim.LBFGS.
     """
 
     def __init__(
@@ -178,7 +176,7 @@ class LBFGS(Optimizer):
     # ---------------------------------------------------------------- the step
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Iterate until a tolerance or a limit is met. Source: torch.optim.LBFGS.step.
+        """Iterate until a tolerance or a limit is met.
 
         Args:
             closure: computes the loss and its gradients, and returns the loss.

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..naming import sourced_all
 from .optimizer import Optimizer, _to_scalar
 
 EPOCH_DEPRECATION_WARNING = (
@@ -71,8 +72,6 @@ class LRScheduler:
     Args:
         optimizer: whose learning rates to set.
         last_epoch: -1 to start; another number to go on from there.
-
-    Source: torch.optim.lr_scheduler.LRScheduler.
     """
 
     _get_lr_called_within_step = False
@@ -106,24 +105,23 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser. Source: torch.optim.lr_scheduler.LRScheduler.state_dict."""
+        """All but the optimiser."""
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave. Source: torch.optim.lr_scheduler.LRScheduler.load_state_dict."""
+        """Take over what `state_dict` gave."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
-        """The learning rates as last set. Source: torch.optim.lr_scheduler.LRScheduler.get_last_lr."""
+        """The learning rates as last set."""
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The learning rates of this epoch, by those of the last. Source:
-        torch.optim.lr_scheduler.LRScheduler.get_lr."""
+        """The learning rates of this epoch, by those of the last."""
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:
-        """Count an epoch and set the learning rates. Source: torch.optim.lr_scheduler.LRScheduler.step."""
+        """Count an epoch and set the learning rates."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
                 warnings.warn(
@@ -193,7 +191,7 @@ def _saved_functions(functions: Iterable[Any]) -> list[Any]:
 
 
 class LambdaLR(LRScheduler):
-    """initial lr times lr_lambda(epoch), one function or one a group. Source: torch.optim.lr_scheduler.LambdaLR."""
+    """initial lr times lr_lambda(epoch), one function or one a group."""
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -223,7 +221,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """lr times lr_lambda(epoch), each epoch. Source: torch.optim.lr_scheduler.MultiplicativeLR."""
+    """lr times lr_lambda(epoch), each epoch."""
 
     def get_lr(self) -> list[Any]:
         _asked_by_step(self)
@@ -234,7 +232,7 @@ class MultiplicativeLR(LambdaLR):
 
 
 class StepLR(LRScheduler):
-    """lr times gamma every `step_size` epochs. Source: torch.optim.lr_scheduler.StepLR."""
+    """lr times gamma every `step_size` epochs."""
 
     def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -251,7 +249,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """lr times gamma at each of the `milestones`. Source: torch.optim.lr_scheduler.MultiStepLR."""
+    """lr times gamma at each of the `milestones`."""
 
     def __init__(self, optimizer: Any, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
@@ -269,7 +267,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """lr times `factor` for the first `total_iters` epochs. Source: torch.optim.lr_scheduler.ConstantLR."""
+    """lr times `factor` for the first `total_iters` epochs."""
 
     def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
@@ -289,8 +287,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """lr times a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs. Source:
-    torch.optim.lr_scheduler.LinearLR."""
+    """lr times a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs."""
 
     def __init__(
         self, optimizer: Any, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
@@ -319,7 +316,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """lr times gamma, each epoch. Source: torch.optim.lr_scheduler.ExponentialLR."""
+    """lr times gamma, each epoch."""
 
     def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -334,7 +331,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """initial lr times (1 - epoch / total_iters)^power. Source: torch.optim.lr_scheduler.PolynomialLR."""
+    """initial lr times (1 - epoch / total_iters)^power."""
 
     def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power
@@ -353,8 +350,7 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2. Source:
-    torch.optim.lr_scheduler.CosineAnnealingLR."""
+    """eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2."""
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min
@@ -400,3 +396,4 @@ __all__ = [
 
 for _name in __all__[1:]:
     globals()[_name].__module__ = __name__  # as it is known in files
+sourced_all(globals())

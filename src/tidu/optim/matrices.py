@@ -26,7 +26,7 @@ def _require(lr: Any, *conditions: tuple[bool, str]) -> None:
 
 
 class Adafactor(Optimizer):
-    """Adam whose mean squares are kept as row and column means. Source: torch.optim.Adafactor.
+    """Adam whose mean squares are kept as row and column means.
 
     Args:
         lr: the largest relative step.
@@ -59,7 +59,7 @@ class Adafactor(Optimizer):
         )  # fmt: skip
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients. Source: torch.optim.Adafactor.step."""
+        """Update the parameters by their gradients."""
         loss = self._loss_of(closure)
         for group in self.param_groups:
             if sparse_ones(group["params"]):
@@ -134,7 +134,7 @@ def _orthogonalised(g: Any, coefficients: Any, steps: int, eps: float) -> Any:
 
 
 class Muon(Optimizer):
-    """Momentum whose matrices are made orthogonal: for the weights of hidden layers. Source: torch.optim.Muon.
+    """Momentum whose matrices are made orthogonal: for the weights of hidden layers.
 
     Args:
         lr, weight_decay, momentum, nesterov: as for `SGD`, the decay apart from the gradient.
@@ -171,7 +171,7 @@ class Muon(Optimizer):
                     )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients. Source: torch.optim.Muon.step."""
+        """Update the parameters by their gradients."""
         loss = self._loss_of(closure)
         for group in self.param_groups:
             lr, momentum = number(group["lr"]), group["momentum"]

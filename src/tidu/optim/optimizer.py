@@ -91,8 +91,6 @@ class Optimizer:
     Args:
         params: parameters, or dicts {"params": ..., option: value}, or (name, parameter) pairs.
         defaults: the options of groups that do not give their own.
-
-    Source: torch.optim.Optimizer.
     """
 
     OptimizerPreHook = Any
@@ -142,7 +140,7 @@ class Optimizer:
     # ---------------------------------------------------------------- stepping
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients. Source: torch.optim.Optimizer.step.
+        """Update the parameters by their gradients.
 
         Args:
             closure: computes the loss anew and returns it, for optimisers that ask for it several times.
@@ -207,7 +205,7 @@ class Optimizer:
             return closure()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or fill them with zeros. Source: torch.optim.Optimizer.zero_grad."""
+        """Drop the gradients of all parameters, or fill them with zeros."""
         if state.timer is None:
             return self._zero_grad(set_to_none)
         with state.timer(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
@@ -229,38 +227,33 @@ class Optimizer:
                 g.zero_()
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before `step`; it may return other arguments. Source:
-        torch.optim.Optimizer.register_step_pre_hook."""
+        """Call `hook(optimizer, args, kwargs)` before `step`; it may return other arguments."""
         return _add(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` after `step`. Source: torch.optim.Optimizer.register_step_post_hook."""
+        """Call `hook(optimizer, args, kwargs)` after `step`."""
         return _add(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
 
     # ---------------------------------------------------------------- the state as a dict
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict`. Source: torch.optim.Optimizer.register_state_dict_pre_hook."""
+        """Call `hook(optimizer)` before `state_dict`."""
         return _add(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` after `state_dict`; it may return another one. Source:
-        torch.optim.Optimizer.register_state_dict_post_hook."""
+        """Call `hook(optimizer, state_dict)` after `state_dict`; it may return another one."""
         return _add(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another one. Source:
-        torch.optim.Optimizer.register_load_state_dict_pre_hook."""
+        """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another one."""
         return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` after `load_state_dict`. Source:
-        torch.optim.Optimizer.register_load_state_dict_post_hook."""
+        """Call `hook(optimizer)` after `load_state_dict`."""
         return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
 
     def state_dict(self) -> Any:
-        """The states and the groups' options, with numbers in the place of parameters. Source:
-        torch.optim.Optimizer.state_dict."""
+        """The states and the groups' options, with numbers in the place of parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
             hook(self)
         number: dict[int, int] = {}
@@ -296,7 +289,7 @@ class Optimizer:
         return value.to(param.dtype) if param.dtype.is_floating_point else value
 
     def load_state_dict(self, state_dict: Any) -> None:
-        """Take over what `state_dict` gave. Source: torch.optim.Optimizer.load_state_dict.
+        """Take over what `state_dict` gave.
 
         Raises:
             ValueError: groups that do not fit.
@@ -342,7 +335,7 @@ class Optimizer:
     # ---------------------------------------------------------------- groups
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a group of parameters with options of its own. Source: torch.optim.Optimizer.add_param_group.
+        """Add a group of parameters with options of its own.
 
         Raises:
             TypeError: not a dict, or not of tensors in an order.

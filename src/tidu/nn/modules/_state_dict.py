@@ -42,11 +42,11 @@ class StateDict:
     # ---------------------------------------------------------------- extra state
 
     def get_extra_state(self) -> Any:
-        """More to be saved with the state, for modules that override it. Source: torch.nn.Module.get_extra_state."""
+        """More to be saved with the state, for modules that override it."""
         raise _unreachable("get_extra_state")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take what `get_extra_state` gave. Source: torch.nn.Module.set_extra_state."""
+        """Take what `get_extra_state` gave."""
         raise _unreachable("set_extra_state")
 
     # ---------------------------------------------------------------- hooks
@@ -60,14 +60,12 @@ class StateDict:
         return add(self._state_dict_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`; it may change the dict in place.
-        Source: torch.nn.Module.register_state_dict_post_hook."""
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`; it may change the dict in place."""
         hook._from_public_api = True  # type: ignore[attr-defined]
         return add(self._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, prefix, keep_vars)` before `state_dict`. Source:
-        torch.nn.Module.register_state_dict_pre_hook."""
+        """Call `hook(module, prefix, keep_vars)` before `state_dict`."""
         return add(self._state_dict_pre_hooks, hook)
 
     def _register_load_state_dict_pre_hook(
@@ -77,12 +75,11 @@ class StateDict:
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
-        before the module's own state is loaded. Source: torch.nn.Module.register_load_state_dict_pre_hook."""
+        before the module's own state is loaded."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, incompatible_keys)` after `load_state_dict`; it may change the lists. Source:
-        torch.nn.Module.register_load_state_dict_post_hook."""
+        """Call `hook(module, incompatible_keys)` after `load_state_dict`; it may change the lists."""
         return add(self._load_state_dict_post_hooks, hook)
 
     # ---------------------------------------------------------------- saving
@@ -108,8 +105,6 @@ class StateDict:
             destination: a dict to put them into.
             prefix: what to put before the names.
             keep_vars: keep the parameters as they are, not detached.
-
-        Source: torch.nn.Module.state_dict.
         """
         if args:
             import warnings
@@ -226,8 +221,6 @@ class StateDict:
         Raises:
             TypeError: no mapping.
             RuntimeError: names (if strict) or sizes that do not fit.
-
-        Source: torch.nn.Module.load_state_dict.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -39,34 +39,34 @@ class Walk:
                 yield owner + ("." if owner else "") + name, t
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
-        """The parameters, each once. Source: torch.nn.Module.parameters."""
+        """The parameters, each once."""
         for _, p in self.named_parameters(recurse=recurse):
             yield p
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """(full name, parameter) of each parameter. Source: torch.nn.Module.named_parameters."""
+        """(full name, parameter) of each parameter."""
         yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
-        """The buffers, each once. Source: torch.nn.Module.buffers."""
+        """The buffers, each once."""
         for _, b in self.named_buffers(recurse=recurse):
             yield b
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """(full name, buffer) of each buffer. Source: torch.nn.Module.named_buffers."""
+        """(full name, buffer) of each buffer."""
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def children(self) -> Iterator[Any]:
-        """The modules right below, each once. Source: torch.nn.Module.children."""
+        """The modules right below, each once."""
         for _, module in self.named_children():
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
-        """(name, module) of each module right below. Source: torch.nn.Module.named_children."""
+        """(name, module) of each module right below."""
         seen = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -74,14 +74,14 @@ class Walk:
                 yield name, module
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
-        """The module itself and all below it. Source: torch.nn.Module.modules."""
+        """The module itself and all below it."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """(full name, module) of the module itself and all below it. Source: torch.nn.Module.named_modules."""
+        """(full name, module) of the module itself and all below it."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -95,7 +95,7 @@ class Walk:
     # ---------------------------------------------------------------- one part by name
 
     def get_submodule(self, target: str) -> Any:
-        """The module below with this full name. Source: torch.nn.Module.get_submodule."""
+        """The module below with this full name."""
         from .module import Module
 
         at: Any = self
@@ -106,7 +106,7 @@ class Walk:
         return at
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """Put a module in the place with this full name. Source: torch.nn.Module.set_submodule."""
+        """Put a module in the place with this full name."""
         from .module import Module
 
         if target == "":
@@ -121,7 +121,7 @@ class Walk:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Any:
-        """The parameter with this full name. Source: torch.nn.Module.get_parameter."""
+        """The parameter with this full name."""
         path, _, name = target.rpartition(".")
         p = _part(self.get_submodule(path), name)
         if not isinstance(p, Parameter):
@@ -129,7 +129,7 @@ class Walk:
         return p
 
     def get_buffer(self, target: str) -> Any:
-        """The buffer with this full name. Source: torch.nn.Module.get_buffer."""
+        """The buffer with this full name."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         b = _part(module, name)
@@ -140,14 +140,14 @@ class Walk:
     # ---------------------------------------------------------------- doing something to all
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
-        """Call `fn` on every module, children first, and return the module. Source: torch.nn.Module.apply."""
+        """Call `fn` on every module, children first, and return the module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def train(self, mode: bool = True) -> Any:
-        """Set training mode for the module and all below. Source: torch.nn.Module.train."""
+        """Set training mode for the module and all below."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -156,17 +156,17 @@ class Walk:
         return self
 
     def eval(self) -> Any:
-        """Set evaluation mode: `train(False)`. Source: torch.nn.Module.eval."""
+        """Set evaluation mode: `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Mark all parameters as ones that want gradients, or not. Source: torch.nn.Module.requires_grad_."""
+        """Mark all parameters as ones that want gradients, or not."""
         for p in self.parameters():
             p.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or fill them with zeros. Source: torch.nn.Module.zero_grad."""
+        """Drop the gradients of all parameters, or fill them with zeros."""
         if getattr(self, "_is_replica", False):
             warnings.warn(
                 "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are "
@@ -212,8 +212,7 @@ class Walk:
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Convert floating-point and complex parameters and buffers to a dtype, in place; the device is the CPU.
 
-        `to(device)`, `to(dtype)`, `to(tensor)`, with `non_blocking` and `memory_format` accepted. Source:
-        torch.nn.Module.to.
+        `to(device)`, `to(dtype)`, `to(tensor)`, with `non_blocking` and `memory_format` accepted.
 
         Raises:
             TypeError: a dtype that is neither floating point nor complex.
@@ -244,44 +243,44 @@ class Walk:
         return self._apply(convert)
 
     def type(self, dst_type: Any) -> Any:
-        """All parameters and buffers in this dtype. Source: torch.nn.Module.type."""
+        """All parameters and buffers in this dtype."""
         return self._apply(lambda t: t.type(dst_type))
 
     def _floats(self, d: dtypes.dtype) -> Any:
         return self._apply(lambda t: t.to(d) if t.dtype.is_floating_point else t)
 
     def float(self) -> Any:
-        """Floating-point parameters and buffers as float32. Source: torch.nn.Module.float."""
+        """Floating-point parameters and buffers as float32."""
         return self._floats(dtypes.float32)
 
     def double(self) -> Any:
-        """Floating-point parameters and buffers as float64. Source: torch.nn.Module.double."""
+        """Floating-point parameters and buffers as float64."""
         return self._floats(dtypes.float64)
 
     def half(self) -> Any:
-        """Floating-point parameters and buffers as float16. Source: torch.nn.Module.half."""
+        """Floating-point parameters and buffers as float16."""
         return self._floats(dtypes.float16)
 
     def bfloat16(self) -> Any:
-        """Floating-point parameters and buffers as bfloat16. Source: torch.nn.Module.bfloat16."""
+        """Floating-point parameters and buffers as bfloat16."""
         return self._floats(dtypes.bfloat16)
 
     def cpu(self) -> Any:
-        """The module: it is on the CPU. Source: torch.nn.Module.cpu."""
+        """The module: it is on the CPU."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Any = None) -> Any:
-        """Raises: there is no CUDA device. Source: torch.nn.Module.cuda."""
+        """Raises: there is no CUDA device."""
         return self._apply(lambda t: t.cuda(device))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
-        """Fresh memory for parameters and buffers, not initialised. Source: torch.nn.Module.to_empty."""
+        """Fresh memory for parameters and buffers, not initialised."""
         from ...ops.factories import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 
     def share_memory(self) -> Any:
-        """Move parameters and buffers to shared memory. Source: torch.nn.Module.share_memory."""
+        """Move parameters and buffers to shared memory."""
         return self._apply(lambda t: t.share_memory_())
 
 

@@ -38,7 +38,7 @@ class _InPlace(Module):
 
 
 class Threshold(_InPlace):
-    """x where x > threshold, else value. Source: torch.nn.Threshold."""
+    """x where x > threshold, else value."""
 
     __constants__ = ["threshold", "value", "inplace"]
     _shown = "threshold value"
@@ -52,14 +52,14 @@ class Threshold(_InPlace):
 
 
 class ReLU(_InPlace):
-    """max(0, x). Source: torch.nn.ReLU."""
+    """max(0, x)."""
 
     def forward(self, input: Any) -> Any:
         return F.relu(input, inplace=self.inplace)
 
 
 class RReLU(_InPlace):
-    """x where x >= 0, else a x: a drawn from [lower, upper] in training, else its mean. Source: torch.nn.RReLU."""
+    """x where x >= 0, else a x: a drawn from [lower, upper] in training, else its mean."""
 
     __constants__ = ["lower", "upper", "inplace"]
     _shown = "lower upper"
@@ -73,7 +73,7 @@ class RReLU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """x clamped to [min_val, max_val]. Source: torch.nn.Hardtanh."""
+    """x clamped to [min_val, max_val]."""
 
     __constants__ = ["min_val", "max_val", "inplace"]
     _shown = "min_val max_val"
@@ -98,7 +98,7 @@ class Hardtanh(_InPlace):
 
 
 class ReLU6(Hardtanh):
-    """min(max(0, x), 6). Source: torch.nn.ReLU6."""
+    """min(max(0, x), 6)."""
 
     _shown = ""
 
@@ -107,14 +107,14 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)). Source: torch.nn.Sigmoid."""
+    """1 / (1 + exp(-x))."""
 
     def forward(self, input: Any) -> Any:
         return F.sigmoid(input)
 
 
 class Hardsigmoid(_InPlace):
-    """x / 6 + 1/2 clamped to [0, 1]. Source: torch.nn.Hardsigmoid."""
+    """x / 6 + 1/2 clamped to [0, 1]."""
 
     def forward(self, input: Any) -> Any:
         return F.hardsigmoid(input, self.inplace)
@@ -124,28 +124,28 @@ class Hardsigmoid(_InPlace):
 
 
 class Tanh(Module):
-    """tanh(x). Source: torch.nn.Tanh."""
+    """tanh(x)."""
 
     def forward(self, input: Any) -> Any:
         return F.tanh(input)
 
 
 class SiLU(_InPlace):
-    """x sigmoid(x). Source: torch.nn.SiLU."""
+    """x sigmoid(x)."""
 
     def forward(self, input: Any) -> Any:
         return F.silu(input, inplace=self.inplace)
 
 
 class Mish(_InPlace):
-    """x tanh(softplus(x)). Source: torch.nn.Mish."""
+    """x tanh(softplus(x))."""
 
     def forward(self, input: Any) -> Any:
         return F.mish(input, inplace=self.inplace)
 
 
 class Hardswish(_InPlace):
-    """x hardsigmoid(x). Source: torch.nn.Hardswish."""
+    """x hardsigmoid(x)."""
 
     def forward(self, input: Any) -> Any:
         return F.hardswish(input, self.inplace)
@@ -164,28 +164,28 @@ class _Alpha(_InPlace):
 
 
 class ELU(_Alpha):
-    """x where x > 0, else alpha (exp(x) - 1). Source: torch.nn.ELU."""
+    """x where x > 0, else alpha (exp(x) - 1)."""
 
     def forward(self, input: Any) -> Any:
         return F.elu(input, self.alpha, self.inplace)
 
 
 class CELU(_Alpha):
-    """max(0, x) + min(0, alpha (exp(x / alpha) - 1)). Source: torch.nn.CELU."""
+    """max(0, x) + min(0, alpha (exp(x / alpha) - 1))."""
 
     def forward(self, input: Any) -> Any:
         return F.celu(input, self.alpha, self.inplace)
 
 
 class SELU(_InPlace):
-    """scale (max(0, x) + min(0, alpha (exp(x) - 1))). Source: torch.nn.SELU."""
+    """scale (max(0, x) + min(0, alpha (exp(x) - 1)))."""
 
     def forward(self, input: Any) -> Any:
         return F.selu(input, self.inplace)
 
 
 class GLU(Module):
-    """a sigmoid(b), where a and b are the halves of x along dim. Source: torch.nn.GLU."""
+    """a sigmoid(b), where a and b are the halves of x along dim."""
 
     __constants__ = ["dim"]
 
@@ -200,7 +200,7 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """x Phi(x); approximate="tanh" for its approximation by tanh. Source: torch.nn.GELU."""
+    """x Phi(x); approximate="tanh" for its approximation by tanh."""
 
     __constants__ = ["approximate"]
 
@@ -227,21 +227,21 @@ class _Lambd(Module):
 
 
 class Hardshrink(_Lambd):
-    """x where |x| > lambd, else 0. Source: torch.nn.Hardshrink."""
+    """x where |x| > lambd, else 0."""
 
     def forward(self, input: Any) -> Any:
         return F.hardshrink(input, self.lambd)
 
 
 class Softshrink(_Lambd):
-    """x - lambd where x > lambd, x + lambd where x < -lambd, else 0. Source: torch.nn.Softshrink."""
+    """x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
 
     def forward(self, input: Any) -> Any:
         return F.softshrink(input, self.lambd)
 
 
 class LeakyReLU(_InPlace):
-    """x where x >= 0, else negative_slope x. Source: torch.nn.LeakyReLU."""
+    """x where x >= 0, else negative_slope x."""
 
     __constants__ = ["inplace", "negative_slope"]
     _shown = "negative_slope"
@@ -255,14 +255,14 @@ class LeakyReLU(_InPlace):
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x)). Source: torch.nn.LogSigmoid."""
+    """log(sigmoid(x))."""
 
     def forward(self, input: Any) -> Any:
         return F.logsigmoid(input)
 
 
 class Softplus(Module):
-    """log(1 + exp(beta x)) / beta, and x where beta x > threshold. Source: torch.nn.Softplus."""
+    """log(1 + exp(beta x)) / beta, and x where beta x > threshold."""
 
     __constants__ = ["beta", "threshold"]
 
@@ -277,7 +277,7 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """x where x >= 0, else a x, with a learned a (one, or one a channel). Source: torch.nn.PReLU."""
+    """x where x >= 0, else a x, with a learned a (one, or one a channel)."""
 
     __constants__ = ["num_parameters"]
     weight: Any
@@ -299,14 +299,14 @@ class PReLU(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|). Source: torch.nn.Softsign."""
+    """x / (1 + |x|)."""
 
     def forward(self, input: Any) -> Any:
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh(x). Source: torch.nn.Tanhshrink."""
+    """x - tanh(x)."""
 
     def forward(self, input: Any) -> Any:
         return F.tanhshrink(input)
@@ -330,21 +330,21 @@ class _Along(Module):
 
 
 class Softmin(_Along):
-    """softmax(-x) along dim. Source: torch.nn.Softmin."""
+    """softmax(-x) along dim."""
 
     def forward(self, input: Any) -> Any:
         return F.softmin(input, self.dim)
 
 
 class Softmax(_Along):
-    """exp(x) / sum(exp(x)) along dim. Source: torch.nn.Softmax."""
+    """exp(x) / sum(exp(x)) along dim."""
 
     def forward(self, input: Any) -> Any:
         return F.softmax(input, self.dim)
 
 
 class Softmax2d(Module):
-    """softmax over the channels of (N, C, H, W) or (C, H, W). Source: torch.nn.Softmax2d."""
+    """softmax over the channels of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Any) -> Any:
         if input.dim() not in (3, 4):
@@ -353,15 +353,14 @@ class Softmax2d(Module):
 
 
 class LogSoftmax(_Along):
-    """log(softmax(x)) along dim. Source: torch.nn.LogSoftmax."""
+    """log(softmax(x)) along dim."""
 
     def forward(self, input: Any) -> Any:
         return F.log_softmax(input, self.dim)
 
 
 class MultiheadAttention(Module):
-    """softmax(Q K^T / sqrt(d)) V for several heads side by side, between linear maps in and out. Source:
-    torch.nn.MultiheadAttention.
+    """softmax(Q K^T / sqrt(d)) V for several heads side by side, between linear maps in and out.
 
     Args:
         embed_dim: the size of queries and outputs, shared out over `num_heads`.

@@ -17,7 +17,7 @@ __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterL
 
 
 class Container(Module):
-    """Names modules by keyword; an old class. Source: torch.nn.Container."""
+    """Names modules by keyword; an old class."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ def _position(idx: Any, n: int) -> int:
 class Sequential(Module):
     """Modules one after the other: each takes what the one before it gave.
 
-    Args: the modules, or one OrderedDict of them by name. Source: torch.nn.Sequential.
+    Args: the modules, or one OrderedDict of them by name.
 
     >>> import tidu as torch
     >>> torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
@@ -121,18 +121,18 @@ class Sequential(Module):
         return input
 
     def pop(self, key: Any) -> Any:
-        """Take out a module and return it. Source: torch.nn.Sequential.pop."""
+        """Take out a module and return it."""
         module = self[key]
         del self[key]
         return module
 
     def append(self, module: Any) -> Any:
-        """Add a module at the end. Source: torch.nn.Sequential.append."""
+        """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
     def insert(self, index: int, module: Any) -> Any:
-        """Add a module before the given place. Source: torch.nn.Sequential.insert."""
+        """Add a module before the given place."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         n = len(self)
@@ -144,7 +144,7 @@ class Sequential(Module):
         return self
 
     def extend(self, sequential: Any) -> Any:
-        """Add all of another one's modules at the end. Source: torch.nn.Sequential.extend."""
+        """Add all of another one's modules at the end."""
         for module in list(sequential):
             self.append(module)
         return self
@@ -158,7 +158,7 @@ def _check_factor(n: Any) -> None:
 
 
 class ModuleList(Module):
-    """A list of modules, which are registered. Source: torch.nn.ModuleList."""
+    """A list of modules, which are registered."""
 
     def __init__(self, modules: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -216,24 +216,24 @@ class ModuleList(Module):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
     def insert(self, index: int, module: Any) -> None:
-        """Add a module before the given place. Source: torch.nn.ModuleList.insert."""
+        """Add a module before the given place."""
         for i in range(len(self._modules), index, -1):
             self._modules[str(i)] = self._modules[str(i - 1)]
         self._modules[str(index)] = module
 
     def append(self, module: Any) -> Any:
-        """Add a module at the end. Source: torch.nn.ModuleList.append."""
+        """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
     def pop(self, key: Any) -> Any:
-        """Take out a module and return it. Source: torch.nn.ModuleList.pop."""
+        """Take out a module and return it."""
         module = self[key]
         del self[key]
         return module
 
     def extend(self, modules: Iterable[Any]) -> Any:
-        """Add modules at the end. Source: torch.nn.ModuleList.extend."""
+        """Add modules at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         offset = len(self)
@@ -255,7 +255,7 @@ def _pairs(cls: str, what: Any) -> Iterator[tuple[Any, Any]]:
 
 
 class ModuleDict(Module):
-    """A dict of modules, which are registered. Source: torch.nn.ModuleDict."""
+    """A dict of modules, which are registered."""
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
@@ -281,29 +281,29 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take out everything. Source: torch.nn.ModuleDict.clear."""
+        """Take out everything."""
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Take out a module and return it. Source: torch.nn.ModuleDict.pop."""
+        """Take out a module and return it."""
         module = self[key]
         del self[key]
         return module
 
     def keys(self) -> Any:
-        """The keys. Source: torch.nn.ModuleDict.keys."""
+        """The keys."""
         return self._modules.keys()
 
     def items(self) -> Any:
-        """The (key, module) pairs. Source: torch.nn.ModuleDict.items."""
+        """The (key, module) pairs."""
         return self._modules.items()
 
     def values(self) -> Any:
-        """The modules. Source: torch.nn.ModuleDict.values."""
+        """The modules."""
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add modules from a mapping or from pairs. Source: torch.nn.ModuleDict.update."""
+        """Add modules from a mapping or from pairs."""
         if not isinstance(modules, Iterable):
             raise TypeError(
                 "ModuleDict.update should be called with an iterable of key/value pairs, but got "
@@ -315,7 +315,7 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters, which are registered; tensors become parameters. Source: torch.nn.ParameterList."""
+    """A list of parameters, which are registered; tensors become parameters."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -350,13 +350,13 @@ class ParameterList(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def append(self, value: Any) -> Any:
-        """Add a value at the end. Source: torch.nn.ParameterList.append."""
+        """Add a value at the end."""
         self._size += 1
         self[self._size - 1] = value
         return self
 
     def extend(self, values: Iterable[Any]) -> Any:
-        """Add values at the end. Source: torch.nn.ParameterList.extend."""
+        """Add values at the end."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
@@ -382,7 +382,7 @@ def _line(key: Any, p: Any, kind_of_numbers: Any = None) -> str:
 
 
 class ParameterDict(Module):
-    """A dict of parameters, which are registered; tensors become parameters. Source: torch.nn.ParameterDict."""
+    """A dict of parameters, which are registered; tensors become parameters."""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
@@ -422,54 +422,54 @@ class ParameterDict(Module):
         return key in self._keys
 
     def copy(self) -> Any:
-        """Another dict of the same parameters. Source: torch.nn.ParameterDict.copy."""
+        """Another dict of the same parameters."""
         return ParameterDict(OrderedDict((k, self[k]) for k in self._keys))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value, which becomes `default` if there is none. Source: torch.nn.ParameterDict.setdefault."""
+        """The value, which becomes `default` if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def clear(self) -> None:
-        """Take out everything. Source: torch.nn.ParameterDict.clear."""
+        """Take out everything."""
         for k in list(self._keys):
             del self[k]
 
     def pop(self, key: str) -> Any:
-        """Take out a value and return it. Source: torch.nn.ParameterDict.pop."""
+        """Take out a value and return it."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take out the last pair and return it. Source: torch.nn.ParameterDict.popitem."""
+        """Take out the last pair and return it."""
         key, _ = self._keys.popitem()
         self._keys[key] = None
         return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value, or `default`. Source: torch.nn.ParameterDict.get."""
+        """The value, or `default`."""
         return self[key] if key in self else default
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> Any:
-        """A new dict with these keys. Source: torch.nn.ParameterDict.fromkeys."""
+        """A new dict with these keys."""
         return ParameterDict((k, default) for k in keys)
 
     def keys(self) -> Any:
-        """The keys. Source: torch.nn.ParameterDict.keys."""
+        """The keys."""
         return self._keys.keys()
 
     def items(self) -> Any:
-        """The (key, value) pairs. Source: torch.nn.ParameterDict.items."""
+        """The (key, value) pairs."""
         return ((k, self[k]) for k in self._keys)
 
     def values(self) -> Any:
-        """The values. Source: torch.nn.ParameterDict.values."""
+        """The values."""
         return (self[k] for k in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Add parameters from a mapping or from pairs. Source: torch.nn.ParameterDict.update."""
+        """Add parameters from a mapping or from pairs."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but got "

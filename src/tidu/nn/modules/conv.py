@@ -139,8 +139,7 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """A convolution of (N, C, H, W): out[n, o] = bias[o] + sum over c of weight[o, c] * input[n, c]. Source:
-    torch.nn.Conv2d.
+    """A convolution of (N, C, H, W): out[n, o] = bias[o] + sum over c of weight[o, c] * input[n, c].
 
     Args:
         in_channels, out_channels: the numbers of channels.
@@ -211,13 +210,13 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The transpose of a convolution of (N, C, L). Source: torch.nn.ConvTranspose1d."""
+    """The transpose of a convolution of (N, C, L)."""
 
     _dims = 1
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The transpose of a convolution of (N, C, H, W): its gradient as a layer. Source: torch.nn.ConvTranspose2d.
+    """The transpose of a convolution of (N, C, H, W): its gradient as a layer.
 
     Args: those of `Conv2d`, and
         output_padding: more size on one side of the output, where several input sizes would come from one.
@@ -227,7 +226,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The transpose of a convolution of (N, C, D, H, W). Source: torch.nn.ConvTranspose3d."""
+    """The transpose of a convolution of (N, C, D, H, W)."""
 
     _dims = 3
 
@@ -270,36 +269,36 @@ class _LazyConv(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A Conv1d that finds out `in_channels` at its first call. Source: torch.nn.LazyConv1d."""
+    """A Conv1d that finds out `in_channels` at its first call."""
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A Conv2d that finds out `in_channels` at its first call. Source: torch.nn.LazyConv2d."""
+    """A Conv2d that finds out `in_channels` at its first call."""
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A Conv3d that finds out `in_channels` at its first call. Source: torch.nn.LazyConv3d."""
+    """A Conv3d that finds out `in_channels` at its first call."""
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
-    """A ConvTranspose1d that finds out `in_channels` at its first call. Source: torch.nn.LazyConvTranspose1d."""
+    """A ConvTranspose1d that finds out `in_channels` at its first call."""
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
-    """A ConvTranspose2d that finds out `in_channels` at its first call. Source: torch.nn.LazyConvTranspose2d."""
+    """A ConvTranspose2d that finds out `in_channels` at its first call."""
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
-    """A ConvTranspose3d that finds out `in_channels` at its first call. Source: torch.nn.LazyConvTranspose3d."""
+    """A ConvTranspose3d that finds out `in_channels` at its first call."""
 
     cls_to_become = ConvTranspose3d

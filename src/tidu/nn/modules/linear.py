@@ -17,7 +17,7 @@ __all__ = ["Bilinear", "Embedding", "EmbeddingBag", "Identity", "LazyLinear", "L
 
 
 class Identity(Module):
-    """Gives back its input, whatever arguments it was made with. Source: torch.nn.Identity."""
+    """Gives back its input, whatever arguments it was made with."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """y = x A^T + b. Source: torch.nn.Linear.
+    """y = x A^T + b.
 
     Args:
         in_features, out_features: the sizes of the last dimension of input and output.
@@ -82,7 +82,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """y = x1^T A x2 + b. Source: torch.nn.Bilinear."""
+    """y = x1^T A x2 + b."""
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
     weight: Any
@@ -120,7 +120,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that finds out `in_features` at its first call. Source: torch.nn.LazyLinear."""
+    """A Linear that finds out `in_features` at its first call."""
 
     cls_to_become = Linear
 
@@ -182,7 +182,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of vectors, looked up by index. Source: torch.nn.Embedding.
+    """A table of vectors, looked up by index.
 
     Args:
         num_embeddings, embedding_dim: how many vectors, and of what size.
@@ -234,8 +234,7 @@ class Embedding(_Table):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Any:  # fmt: skip
-        """A table with the given vectors, which stay as they are unless `freeze` is False. Source:
-        torch.nn.Embedding.from_pretrained."""
+        """A table with the given vectors, which stay as they are unless `freeze` is False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape
@@ -246,7 +245,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Sums, means or maxima of the vectors of bags of indices. Source: torch.nn.EmbeddingBag."""
+    """Sums, means or maxima of the vectors of bags of indices."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
@@ -288,7 +287,7 @@ class EmbeddingBag(_Table):
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
         include_last_offset: bool = False, padding_idx: int | None = None,
     ) -> Any:  # fmt: skip
-        """A table with the given vectors. Source: torch.nn.EmbeddingBag.from_pretrained."""
+        """A table with the given vectors."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape

@@ -61,7 +61,7 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """mean |x - y|. Source: torch.nn.L1Loss."""
+    """mean |x - y|."""
 
     __constants__ = ["reduction"]
 
@@ -70,7 +70,7 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """mean (x - y)^2. Source: torch.nn.MSELoss."""
+    """mean (x - y)^2."""
 
     __constants__ = ["reduction"]
 
@@ -79,7 +79,7 @@ class MSELoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """-weight[y] x[y], for log-probabilities x and classes y. Source: torch.nn.NLLLoss."""
+    """-weight[y] x[y], for log-probabilities x and classes y."""
 
     __constants__ = ["ignore_index", "reduction"]
 
@@ -95,11 +95,11 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The old name of NLLLoss for pictures. Source: torch.nn.NLLLoss2d."""
+    """The old name of NLLLoss for pictures."""
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """-log softmax(x)[y], for scores x and classes (or probabilities of classes) y. Source: torch.nn.CrossEntropyLoss.
+    """-log softmax(x)[y], for scores x and classes (or probabilities of classes) y.
 
     Args:
         weight: one a class.
@@ -124,7 +124,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - y x, or x - y log(x + eps). Source: torch.nn.PoissonNLLLoss."""
+    """exp(x) - y x, or x - y log(x + eps)."""
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
 
@@ -142,7 +142,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log var + (x - y)^2 / var) / 2. Source: torch.nn.GaussianNLLLoss."""
+    """(log var + (x - y)^2 / var) / 2."""
 
     __constants__ = ["full", "eps", "reduction"]
 
@@ -155,7 +155,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """y (log y - x), for log-probabilities x. Source: torch.nn.KLDivLoss."""
+    """y (log y - x), for log-probabilities x."""
 
     __constants__ = ["reduction"]
 
@@ -170,7 +170,7 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """-(y log x + (1 - y) log(1 - x)). Source: torch.nn.BCELoss."""
+    """-(y log x + (1 - y) log(1 - x))."""
 
     __constants__ = ["reduction"]
 
@@ -179,7 +179,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(x), computed safely. Source: torch.nn.BCEWithLogitsLoss."""
+    """BCELoss of sigmoid(x), computed safely."""
 
     weight: Any
     pos_weight: Any
@@ -199,7 +199,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x where y = 1, max(0, margin - x) where y = -1. Source: torch.nn.HingeEmbeddingLoss."""
+    """x where y = 1, max(0, margin - x) where y = -1."""
 
     __constants__ = ["margin", "reduction"]
 
@@ -214,7 +214,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Margins between the classes of the target and all others. Source: torch.nn.MultiLabelMarginLoss."""
+    """Margins between the classes of the target and all others."""
 
     __constants__ = ["reduction"]
 
@@ -223,7 +223,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2. Source: torch.nn.SmoothL1Loss."""
+    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2."""
 
     __constants__ = ["reduction"]
 
@@ -238,7 +238,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2). Source: torch.nn.HuberLoss."""
+    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2)."""
 
     __constants__ = ["reduction", "delta"]
 
@@ -251,7 +251,7 @@ class HuberLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-y x)). Source: torch.nn.SoftMarginLoss."""
+    """log(1 + exp(-y x))."""
 
     __constants__ = ["reduction"]
 
@@ -260,7 +260,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """BCELoss of sigmoid(x), its mean over classes. Source: torch.nn.MultiLabelSoftMarginLoss."""
+    """BCELoss of sigmoid(x), its mean over classes."""
 
     __constants__ = ["reduction"]
 
@@ -269,7 +269,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1. Source: torch.nn.CosineEmbeddingLoss."""
+    """1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1."""
 
     __constants__ = ["margin", "reduction"]
 
@@ -284,7 +284,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -y (x1 - x2) + margin). Source: torch.nn.MarginRankingLoss."""
+    """max(0, -y (x1 - x2) + margin)."""
 
     __constants__ = ["margin", "reduction"]
 
@@ -299,7 +299,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """mean over classes i of max(0, margin - x[y] + x[i])^p. Source: torch.nn.MultiMarginLoss."""
+    """mean over classes i of max(0, margin - x[y] + x[i])^p."""
 
     __constants__ = ["p", "margin", "reduction"]
 
@@ -321,7 +321,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |a - p| - |a - n| + margin). Source: torch.nn.TripletMarginLoss."""
+    """max(0, |a - p| - |a - n| + margin)."""
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 
@@ -342,7 +342,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of one's own. Source: torch.nn.TripletMarginWithDistanceLoss."""
+    """TripletMarginLoss with a distance of one's own."""
 
     __constants__ = ["margin", "swap", "reduction"]
 
@@ -366,7 +366,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """-log of the probability that a network's outputs spell the target. Source: torch.nn.CTCLoss."""
+    """-log of the probability that a network's outputs spell the target."""
 
     __constants__ = ["blank", "reduction"]
 
@@ -382,10 +382,7 @@ class CTCLoss(_Loss):
 
 @dataclass(frozen=True)
 class LinearCrossEntropyOptions:
-    """How PyTorch cuts the batch into pieces; the numbers do not depend on it, and here nothing does.
-
-    Source: torch.nn.LinearCrossEntropyOptions.
-    """
+    """How PyTorch cuts the batch into pieces; the numbers do not depend on it, and here nothing does."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
@@ -395,7 +392,7 @@ class LinearCrossEntropyOptions:
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """`CrossEntropyLoss` of `Linear` of the input. Source: torch.nn.LinearCrossEntropyLoss.
+    """`CrossEntropyLoss` of `Linear` of the input.
 
     Args:
         out_features: the sizes of further dimensions of the scores, after the one of the classes.
@@ -442,7 +439,7 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 class AdaptiveLogSoftmaxWithLoss(Module):
     """log-probabilities of classes in clusters: the frequent ones and the clusters compete first, then the classes of
-    a cluster, at a smaller width. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.
+    a cluster, at a smaller width.
 
     Args:
         in_features: the width of inputs.
@@ -532,9 +529,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat(parts, 1)
 
     def log_prob(self, input: Any) -> Any:
-        """The log-probabilities of all classes. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.log_prob."""
+        """The log-probabilities of all classes."""
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Any) -> Any:
-        """The most probable class. Source: torch.nn.AdaptiveLogSoftmaxWithLoss.predict."""
+        """The most probable class."""
         return self.log_prob(input).argmax(1)

@@ -68,7 +68,7 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
 
 
 class Module(StateDict, Walk):
-    """Base of all networks and their parts. Source: torch.nn.Module.
+    """Base of all networks and their parts.
 
     A parameter, a module or a buffer that is assigned to an attribute is registered under that name.
 
@@ -118,8 +118,7 @@ class Module(StateDict, Walk):
     # ---------------------------------------------------------------- registering
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Keep a tensor that is no parameter; part of the `state_dict` if `persistent`. Source:
-        torch.nn.Module.register_buffer."""
+        """Keep a tensor that is no parameter; part of the `state_dict` if `persistent`."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
@@ -132,7 +131,7 @@ class Module(StateDict, Walk):
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Keep a parameter (or None) under a name. Source: torch.nn.Module.register_parameter."""
+        """Keep a parameter (or None) under a name."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
@@ -162,7 +161,7 @@ class Module(StateDict, Walk):
             raise KeyError(f"attribute '{name}' already exists")
 
     def add_module(self, name: str, module: Any) -> None:
-        """Put a module (or None) below this one under a name. Source: torch.nn.Module.add_module."""
+        """Put a module (or None) below this one under a name."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_typename(module)} is not a Module subclass")
         if not isinstance(name, str):
@@ -176,7 +175,7 @@ class Module(StateDict, Walk):
         self._modules[name] = self._registering(_global_module_registration_hooks, name, module)
 
     def register_module(self, name: str, module: Any) -> None:
-        """The same as `add_module`. Source: torch.nn.Module.register_module."""
+        """The same as `add_module`."""
         self.add_module(name, module)
 
     def _registering(self, hooks: Any, name: str, value: Any) -> Any:
@@ -201,7 +200,7 @@ class Module(StateDict, Walk):
         return Module.__call__(self, *args, **kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted; the module runs as it is. Source: torch.nn.Module.compile."""
+        """Accepted; the module runs as it is."""
 
     # ---------------------------------------------------------------- hooks
 
@@ -209,7 +208,7 @@ class Module(StateDict, Walk):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args)` (with_kwargs: `hook(module, args, kwargs)`) before forward; it may return other
-        arguments. Source: torch.nn.Module.register_forward_pre_hook."""
+        arguments."""
         marks = [self._forward_pre_hooks_with_kwargs] * with_kwargs
         return add(self._forward_pre_hooks, hook, *marks, prepend=prepend)
 
@@ -217,24 +216,23 @@ class Module(StateDict, Walk):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args, output)` (with_kwargs: `hook(module, args, kwargs, output)`) after forward; it may
-        return another output. With `always_call` it runs after an error too. Source:
-        torch.nn.Module.register_forward_hook."""
+        return another output. With `always_call` it runs after an error too."""
         marks = [self._forward_hooks_with_kwargs] * with_kwargs + [self._forward_hooks_always_called] * always_call
         return add(self._forward_hooks, hook, *marks, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_output)` before the module's gradients are computed; it may return another
-        grad_output. Source: torch.nn.Module.register_full_backward_pre_hook."""
+        grad_output."""
         return add(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` once the gradients of the module's inputs are known; it may
-        return another grad_input. Source: torch.nn.Module.register_full_backward_hook."""
+        return another grad_input."""
         self._take_side(True)
         return add(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The old kind, which sees the last op of forward only. Source: torch.nn.Module.register_backward_hook."""
+        """The old kind, which sees the last op of forward only."""
         self._take_side(False)
         return add(self._backward_hooks, hook)
 
@@ -343,7 +341,7 @@ class Module(StateDict, Walk):
     # ---------------------------------------------------------------- text
 
     def extra_repr(self) -> str:
-        """What the text of the module says between its parentheses. Source: torch.nn.Module.extra_repr."""
+        """What the text of the module says between its parentheses."""
         return ""
 
     def __repr__(self) -> str:

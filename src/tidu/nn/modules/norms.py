@@ -145,7 +145,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L). Source: torch.nn.BatchNorm1d."""
+    """Batch normalisation of (N, C) or (N, C, L)."""
 
     def _check_input_dim(self, input: Any) -> None:
         if input.dim() not in (2, 3):
@@ -153,15 +153,14 @@ class BatchNorm1d(_BatchNorm):
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that finds out `num_features`. Source: torch.nn.LazyBatchNorm1d."""
+    """A BatchNorm1d that finds out `num_features`."""
 
     cls_to_become = BatchNorm1d
     _check_input_dim = BatchNorm1d._check_input_dim
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (N, C, H, W): each channel to mean 0 and variance 1, then weight and bias. Source:
-    torch.nn.BatchNorm2d.
+    """Batch normalisation of (N, C, H, W): each channel to mean 0 and variance 1, then weight and bias.
 
     Args:
         num_features: C.
@@ -177,14 +176,14 @@ class BatchNorm2d(_BatchNorm):
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm2d that finds out `num_features`. Source: torch.nn.LazyBatchNorm2d."""
+    """A BatchNorm2d that finds out `num_features`."""
 
     cls_to_become = BatchNorm2d
     _check_input_dim = BatchNorm2d._check_input_dim
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W). Source: torch.nn.BatchNorm3d."""
+    """Batch normalisation of (N, C, D, H, W)."""
 
     def _check_input_dim(self, input: Any) -> None:
         if input.dim() != 5:
@@ -192,14 +191,14 @@ class BatchNorm3d(_BatchNorm):
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm3d that finds out `num_features`. Source: torch.nn.LazyBatchNorm3d."""
+    """A BatchNorm3d that finds out `num_features`."""
 
     cls_to_become = BatchNorm3d
     _check_input_dim = BatchNorm3d._check_input_dim
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes; here there is one. Source: torch.nn.SyncBatchNorm."""
+    """Batch normalisation over several processes; here there is one."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -215,8 +214,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with its BatchNorm layers made SyncBatchNorm. Source:
-        torch.nn.SyncBatchNorm.convert_sync_batchnorm."""
+        """The module with its BatchNorm layers made SyncBatchNorm."""
         out = module
         if isinstance(module, _BatchNorm):
             out = cls(
@@ -290,19 +288,19 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sample of (N, C, L) to mean 0 and variance 1. Source: torch.nn.InstanceNorm1d."""
+    """Each channel of each sample of (N, C, L) to mean 0 and variance 1."""
 
     _unbatched = 2
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each sample of (N, C, H, W) to mean 0 and variance 1. Source: torch.nn.InstanceNorm2d."""
+    """Each channel of each sample of (N, C, H, W) to mean 0 and variance 1."""
 
     _unbatched = 3
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each sample of (N, C, D, H, W) to mean 0 and variance 1. Source: torch.nn.InstanceNorm3d."""
+    """Each channel of each sample of (N, C, D, H, W) to mean 0 and variance 1."""
 
     _unbatched = 4
 
@@ -319,25 +317,25 @@ class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm):
-    """An InstanceNorm1d that finds out `num_features`. Source: torch.nn.LazyInstanceNorm1d."""
+    """An InstanceNorm1d that finds out `num_features`."""
 
     cls_to_become, _unbatched = InstanceNorm1d, 2
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm):
-    """An InstanceNorm2d that finds out `num_features`. Source: torch.nn.LazyInstanceNorm2d."""
+    """An InstanceNorm2d that finds out `num_features`."""
 
     cls_to_become, _unbatched = InstanceNorm2d, 3
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm):
-    """An InstanceNorm3d that finds out `num_features`. Source: torch.nn.LazyInstanceNorm3d."""
+    """An InstanceNorm3d that finds out `num_features`."""
 
     cls_to_become, _unbatched = InstanceNorm3d, 4
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha mean(x^2 over `size` neighbouring channels))^beta. Source: torch.nn.LocalResponseNorm."""
+    """x / (k + alpha mean(x^2 over `size` neighbouring channels))^beta."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
 
@@ -353,7 +351,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm by its old name. Source: torch.nn.CrossMapLRN2d."""
+    """LocalResponseNorm by its old name."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
@@ -378,7 +376,7 @@ class _Shaped(Module):
 
 
 class LayerNorm(_Shaped):
-    """Each sample to mean 0 and variance 1 over its last dimensions, then weight and bias. Source: torch.nn.LayerNorm.
+    """Each sample to mean 0 and variance 1 over its last dimensions, then weight and bias.
 
     Args:
         normalized_shape: the sizes of the dimensions that are normalised together.
@@ -418,8 +416,7 @@ class LayerNorm(_Shaped):
 
 
 class GroupNorm(Module):
-    """Each group of channels of each sample to mean 0 and variance 1, then weight and bias. Source:
-    torch.nn.GroupNorm."""
+    """Each group of channels of each sample to mean 0 and variance 1, then weight and bias."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
     weight: Any
@@ -453,7 +450,7 @@ class GroupNorm(Module):
 
 
 class RMSNorm(_Shaped):
-    """x / sqrt(mean(x^2) + eps) over the last dimensions, then a weight. Source: torch.nn.RMSNorm."""
+    """x / sqrt(mean(x^2) + eps) over the last dimensions, then a weight."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
     weight: Any

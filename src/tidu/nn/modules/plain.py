@@ -27,7 +27,7 @@ __all__ = [name for name in " ".join(FILES.values()).split() if name[0] != "_"]
 
 
 class Flatten(Module):
-    """Dimensions start_dim to end_dim joined into one. Source: torch.nn.Flatten."""
+    """Dimensions start_dim to end_dim joined into one."""
 
     __constants__ = ["start_dim", "end_dim"]
 
@@ -42,7 +42,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """A dimension split into several. Source: torch.nn.Unflatten."""
+    """A dimension split into several."""
 
     __constants__ = ["dim", "unflattened_size"]
 
@@ -68,7 +68,7 @@ class Unflatten(Module):
 
 
 class Fold(Module):
-    """Patches, laid out as columns, added up to pictures. Source: torch.nn.Fold."""
+    """Patches, laid out as columns, added up to pictures."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -86,7 +86,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The patches of pictures, laid out as columns. Source: torch.nn.Unfold."""
+    """The patches of pictures, laid out as columns."""
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
@@ -101,7 +101,7 @@ class Unfold(Module):
 
 
 class PixelShuffle(Module):
-    """(N, C r^2, H, W) to (N, C, H r, W r). Source: torch.nn.PixelShuffle."""
+    """(N, C r^2, H, W) to (N, C, H r, W r)."""
 
     __constants__ = ["upscale_factor"]
 
@@ -116,7 +116,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(N, C, H r, W r) to (N, C r^2, H, W). Source: torch.nn.PixelUnshuffle."""
+    """(N, C, H r, W r) to (N, C r^2, H, W)."""
 
     __constants__ = ["downscale_factor"]
 
@@ -131,7 +131,7 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Channels in groups, dealt out anew. Source: torch.nn.ChannelShuffle."""
+    """Channels in groups, dealt out anew."""
 
     __constants__ = ["groups"]
 
@@ -146,7 +146,7 @@ class ChannelShuffle(Module):
 
 
 class Upsample(Module):
-    """To another size: see `functional.interpolate`. Source: torch.nn.Upsample."""
+    """To another size: see `functional.interpolate`."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 
@@ -180,21 +180,21 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """To another size, by the nearest pixel. Source: torch.nn.UpsamplingNearest2d."""
+    """To another size, by the nearest pixel."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """To another size, bilinearly between the corners. Source: torch.nn.UpsamplingBilinear2d."""
+    """To another size, bilinearly between the corners."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
 class PairwiseDistance(Module):
-    """|x1 - x2 + eps|_p over the last dimension. Source: torch.nn.PairwiseDistance."""
+    """|x1 - x2 + eps|_p over the last dimension."""
 
     __constants__ = ["norm", "eps", "keepdim"]
 
@@ -207,7 +207,7 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """x1 . x2 / (|x1| |x2|) along a dimension. Source: torch.nn.CosineSimilarity."""
+    """x1 . x2 / (|x1| |x2|) along a dimension."""
 
     __constants__ = ["dim", "eps"]
 
@@ -234,42 +234,42 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, each element is zero with probability p, else divided by 1 - p. Source: torch.nn.Dropout."""
+    """In training, each element is zero with probability p, else divided by 1 - p."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Dropout of whole channels of (N, C, L). Source: torch.nn.Dropout1d."""
+    """Dropout of whole channels of (N, C, L)."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Dropout of whole channels of (N, C, H, W). Source: torch.nn.Dropout2d."""
+    """Dropout of whole channels of (N, C, H, W)."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Dropout of whole channels of (N, C, D, H, W). Source: torch.nn.Dropout3d."""
+    """Dropout of whole channels of (N, C, D, H, W)."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance, for SELU networks. Source: torch.nn.AlphaDropout."""
+    """Dropout that keeps mean and variance, for SELU networks."""
 
     def forward(self, input: Any) -> Any:
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels. Source: torch.nn.FeatureAlphaDropout."""
+    """AlphaDropout of whole channels."""
 
     def forward(self, input: Any) -> Any:
         return F.feature_alpha_dropout(input, self.p, self.training)
@@ -307,19 +307,19 @@ class _CircularPadNd(_Pad):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Padding with what is at the other end, of (N, C, L). Source: torch.nn.CircularPad1d."""
+    """Padding with what is at the other end, of (N, C, L)."""
 
     _dims = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """Padding with what is at the other end, of (N, C, H, W). Source: torch.nn.CircularPad2d."""
+    """Padding with what is at the other end, of (N, C, H, W)."""
 
     _dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Padding with what is at the other end, of (N, C, D, H, W). Source: torch.nn.CircularPad3d."""
+    """Padding with what is at the other end, of (N, C, D, H, W)."""
 
     _dims = 3
 
@@ -338,55 +338,55 @@ class _ConstantPadNd(_Pad):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Padding with a value, of (N, C, L). Source: torch.nn.ConstantPad1d."""
+    """Padding with a value, of (N, C, L)."""
 
     _dims = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Padding with a value, of (N, C, H, W). Source: torch.nn.ConstantPad2d."""
+    """Padding with a value, of (N, C, H, W)."""
 
     _dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Padding with a value, of (N, C, D, H, W). Source: torch.nn.ConstantPad3d."""
+    """Padding with a value, of (N, C, D, H, W)."""
 
     _dims = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Padding with the reflection at the edge, of (N, C, L). Source: torch.nn.ReflectionPad1d."""
+    """Padding with the reflection at the edge, of (N, C, L)."""
 
     _dims, _mode = 1, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Padding with the reflection at the edge, of (N, C, H, W). Source: torch.nn.ReflectionPad2d."""
+    """Padding with the reflection at the edge, of (N, C, H, W)."""
 
     _dims, _mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Padding with the reflection at the edge, of (N, C, D, H, W). Source: torch.nn.ReflectionPad3d."""
+    """Padding with the reflection at the edge, of (N, C, D, H, W)."""
 
     _dims, _mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """Padding with the edge, of (N, C, L). Source: torch.nn.ReplicationPad1d."""
+    """Padding with the edge, of (N, C, L)."""
 
     _dims, _mode = 1, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """Padding with the edge, of (N, C, H, W). Source: torch.nn.ReplicationPad2d."""
+    """Padding with the edge, of (N, C, H, W)."""
 
     _dims, _mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """Padding with the edge, of (N, C, D, H, W). Source: torch.nn.ReplicationPad3d."""
+    """Padding with the edge, of (N, C, D, H, W)."""
 
     _dims, _mode = 3, "replicate"
 
@@ -400,12 +400,12 @@ class _Zeros:
 
 
 class ZeroPad1d(_Zeros, ConstantPad1d):
-    """Padding with zeros, of (N, C, L). Source: torch.nn.ZeroPad1d."""
+    """Padding with zeros, of (N, C, L)."""
 
 
 class ZeroPad2d(_Zeros, ConstantPad2d):
-    """Padding with zeros, of (N, C, H, W). Source: torch.nn.ZeroPad2d."""
+    """Padding with zeros, of (N, C, H, W)."""
 
 
 class ZeroPad3d(_Zeros, ConstantPad3d):
-    """Padding with zeros, of (N, C, D, H, W). Source: torch.nn.ZeroPad3d."""
+    """Padding with zeros, of (N, C, D, H, W)."""

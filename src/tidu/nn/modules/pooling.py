@@ -50,13 +50,13 @@ class _MaxPoolNd(_Pool):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of (N, C, L). Source: torch.nn.MaxPool1d."""
+    """The maximum of each window of (N, C, L)."""
 
     _dims = 1
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of (N, C, H, W). Source: torch.nn.MaxPool2d.
+    """The maximum of each window of (N, C, H, W).
 
     Args:
         kernel_size: the window's size.
@@ -71,7 +71,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of (N, C, D, H, W). Source: torch.nn.MaxPool3d."""
+    """The maximum of each window of (N, C, D, H, W)."""
 
     _dims = 3
 
@@ -91,25 +91,25 @@ class _MaxUnpoolNd(_Pool):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Maxima put back where they were. Source: torch.nn.MaxUnpool1d."""
+    """Maxima put back where they were."""
 
     _dims = 1
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Maxima put back where they were. Source: torch.nn.MaxUnpool2d."""
+    """Maxima put back where they were."""
 
     _dims = 2
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Maxima put back where they were. Source: torch.nn.MaxUnpool3d."""
+    """Maxima put back where they were."""
 
     _dims = 3
 
 
 class AvgPool1d(_Pool):
-    """The mean of each window of (N, C, L). Source: torch.nn.AvgPool1d."""
+    """The mean of each window of (N, C, L)."""
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
     _dims = 1
@@ -152,7 +152,7 @@ class _AvgPoolNd(_Pool):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of (N, C, H, W). Source: torch.nn.AvgPool2d.
+    """The mean of each window of (N, C, H, W).
 
     Args:
         kernel_size, stride, padding, ceil_mode: as for `MaxPool2d`; the padding is zeros.
@@ -164,7 +164,7 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of (N, C, D, H, W). Source: torch.nn.AvgPool3d."""
+    """The mean of each window of (N, C, D, H, W)."""
 
     _dims = 3
 
@@ -199,13 +199,13 @@ class _FractionalMaxPoolNd(_Pool):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """The maximum of windows at random places, to a given size or ratio. Source: torch.nn.FractionalMaxPool2d."""
+    """The maximum of windows at random places, to a given size or ratio."""
 
     _dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """The maximum of windows at random places, to a given size or ratio. Source: torch.nn.FractionalMaxPool3d."""
+    """The maximum of windows at random places, to a given size or ratio."""
 
     _dims = 3
 
@@ -225,19 +225,19 @@ class _LPPoolNd(_Pool):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum of x^p)^(1/p) over each window of (N, C, L). Source: torch.nn.LPPool1d."""
+    """(sum of x^p)^(1/p) over each window of (N, C, L)."""
 
     _dims = 1
 
 
 class LPPool2d(_LPPoolNd):
-    """(sum of x^p)^(1/p) over each window of (N, C, H, W). Source: torch.nn.LPPool2d."""
+    """(sum of x^p)^(1/p) over each window of (N, C, H, W)."""
 
     _dims = 2
 
 
 class LPPool3d(_LPPoolNd):
-    """(sum of x^p)^(1/p) over each window of (N, C, D, H, W). Source: torch.nn.LPPool3d."""
+    """(sum of x^p)^(1/p) over each window of (N, C, D, H, W)."""
 
     _dims = 3
 
@@ -256,19 +256,19 @@ class _AdaptiveMaxPoolNd(_Pool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows of (N, C, L) as make the output size. Source: torch.nn.AdaptiveMaxPool1d."""
+    """Maxima of as many windows of (N, C, L) as make the output size."""
 
     _dims = 1
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows of (N, C, H, W) as make the output size. Source: torch.nn.AdaptiveMaxPool2d."""
+    """Maxima of as many windows of (N, C, H, W) as make the output size."""
 
     _dims = 2
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows of (N, C, D, H, W) as make the output size. Source: torch.nn.AdaptiveMaxPool3d."""
+    """Maxima of as many windows of (N, C, D, H, W) as make the output size."""
 
     _dims = 3
 
@@ -287,18 +287,18 @@ class _AdaptiveAvgPoolNd(_Pool):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of as many windows of (N, C, L) as make the output size. Source: torch.nn.AdaptiveAvgPool1d."""
+    """Means of as many windows of (N, C, L) as make the output size."""
 
     _dims = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of as many windows of (N, C, H, W) as make the output size. Source: torch.nn.AdaptiveAvgPool2d."""
+    """Means of as many windows of (N, C, H, W) as make the output size."""
 
     _dims = 2
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of as many windows of (N, C, D, H, W) as make the output size. Source: torch.nn.AdaptiveAvgPool3d."""
+    """Means of as many windows of (N, C, D, H, W) as make the output size."""
 
     _dims = 3

@@ -23,7 +23,7 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "R
 
 
 class RNNBase(Module):
-    """Several recurrent layers, one above the other, perhaps in both directions. Source: torch.nn.RNNBase."""
+    """Several recurrent layers, one above the other, perhaps in both directions."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -93,7 +93,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Nothing to do on the CPU. Source: torch.nn.RNNBase.flatten_parameters."""
+        """Nothing to do on the CPU."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The state as PyTorch's modules have it, which read their weights from a list."""
@@ -306,7 +306,7 @@ class _SingleState(RNNBase):
 
 
 class RNN(_SingleState):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh). Source: torch.nn.RNN.
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
 
     Args:
         input_size, hidden_size: of x and of h.
@@ -331,7 +331,7 @@ class RNN(_SingleState):
 
 
 class GRU(_SingleState):
-    """Gated recurrent units. Source: torch.nn.GRU.
+    """Gated recurrent units.
 
     r = sigmoid(W_ir x + b_ir + W_hr h + b_hr), u likewise, n = tanh(W_in x + b_in + r (W_hn h + b_hn)),
     h' = (1 - u) n + u h. Args: those of `LSTM` but proj_size.
@@ -344,7 +344,7 @@ class GRU(_SingleState):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory. Source: torch.nn.LSTM.
+    """Long short-term memory.
 
     i, f, o = sigmoid(W x + b + W_h h + b_h), g = tanh(...), c' = f c + i g, h' = o tanh(c').
 
@@ -378,7 +378,7 @@ class LSTM(RNNBase):
 
 
 class RNNCellBase(Module):
-    """One step of a recurrent network. Source: torch.nn.RNNCellBase."""
+    """One step of a recurrent network."""
 
     __constants__ = ["input_size", "hidden_size", "bias"]
     weight_ih: Any
@@ -446,7 +446,7 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """One step of `RNN`. Source: torch.nn.RNNCell."""
+    """One step of `RNN`."""
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
@@ -464,7 +464,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of `LSTM`. Source: torch.nn.LSTMCell."""
+    """One step of `LSTM`."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -476,7 +476,7 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of `GRU`. Source: torch.nn.GRUCell."""
+    """One step of `GRU`."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

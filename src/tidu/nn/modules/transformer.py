@@ -75,8 +75,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention, then two linear maps; each added to its input and normalised. Source:
-    torch.nn.TransformerEncoderLayer.
+    """Self-attention, then two linear maps; each added to its input and normalised.
 
     Args:
         d_model: the width.
@@ -188,7 +187,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """Several encoder layers, copies of one. Source: torch.nn.TransformerEncoder.
+    """Several encoder layers, copies of one.
 
     Args:
         encoder_layer: the layer.
@@ -265,7 +264,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Several decoder layers, copies of one. Source: torch.nn.TransformerDecoder."""
+    """Several decoder layers, copies of one."""
 
     __constants__ = ["norm"]
 
@@ -290,7 +289,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder. Source: torch.nn.Transformer.
+    """An encoder and a decoder.
 
     Args:
         d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: those of
@@ -330,8 +329,7 @@ class Transformer(Module):
         src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None,
         src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Any:  # fmt: skip
-        """The decoder's output for `tgt`, attending to the encoder's output for `src`. Source:
-        torch.nn.Transformer.forward."""
+        """The decoder's output for `tgt`, attending to the encoder's output for `src`."""
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise RuntimeError("the batch number of src and tgt must be equal")
@@ -346,8 +344,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
-        """The causal mask: minus infinity above the diagonal. Source:
-        torch.nn.Transformer.generate_square_subsequent_mask."""
+        """The causal mask: minus infinity above the diagonal."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...naming import submodules
+from ...naming import sourced_all, submodules
 from . import converting, normed, parametrize, rnn
 from .converting import (
     clip_grad_norm,
@@ -31,6 +31,7 @@ __all__ = [
 
 for _home in (converting, normed, parametrize):
     submodules(globals(), vars(_home), _home.FILES)
+sourced_all(globals())
 
 
 def __getattr__(name: str) -> object:

@@ -21,13 +21,12 @@ from ..parameter import Parameter
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
-    """All parameters, flattened, one after the other. Source: torch.nn.utils.parameters_to_vector."""
+    """All parameters, flattened, one after the other."""
     return cat([p.view(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
-    """Take the parameters' values from a vector; they become views of it. Source:
-    torch.nn.utils.vector_to_parameters."""
+    """Take the parameters' values from a vector; they become views of it."""
     if not isinstance(vec, Tensor):
         from ...legacy import typename
 
@@ -47,7 +46,7 @@ def _check(layer: Any, bn: Any) -> None:
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """One convolution that does what `conv` and then `bn` do. Source: torch.nn.utils.fuse_conv_bn_eval."""
+    """One convolution that does what `conv` and then `bn` do."""
     _check(conv, bn)
     fused = copy.deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
@@ -59,7 +58,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
 def fuse_conv_bn_weights(
     conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Any, Any]:
-    """The weight and bias of the fused convolution. Source: torch.nn.utils.fuse_conv_bn_weights."""
+    """The weight and bias of the fused convolution."""
     bias = zeros_like(bn_rm) if conv_b is None else conv_b
     bn_w = ones_like(bn_rm) if bn_w is None else bn_w
     bn_b = zeros_like(bn_rm) if bn_b is None else bn_b
@@ -71,7 +70,7 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """One linear map that does what `linear` and then `bn` do. Source: torch.nn.utils.fuse_linear_bn_eval."""
+    """One linear map that does what `linear` and then `bn` do."""
     if linear.out_features != bn.num_features and bn.num_features != 1:
         raise AssertionError(
             "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, got linear.out_features="
@@ -88,7 +87,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
 def fuse_linear_bn_weights(
     linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
 ) -> tuple[Any, Any]:
-    """The weight and bias of the fused linear map. Source: torch.nn.utils.fuse_linear_bn_weights."""
+    """The weight and bias of the fused linear map."""
     bias = zeros_like(bn_rm) if linear_b is None else linear_b
     scale = bn_w * (bn_rv + bn_eps).rsqrt()
     w = linear_w * scale.unsqueeze(-1).to(linear_w.dtype)
@@ -97,7 +96,7 @@ def fuse_linear_bn_weights(
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module of this class; its parameters are not to be relied on. Source: torch.nn.utils.skip_init."""
+    """A module of this class; its parameters are not to be relied on."""
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
@@ -180,7 +179,7 @@ def _norm(a: Any, order: float) -> Any:
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """The norm of all the tensors' elements together. Source: torch.nn.utils.get_total_norm."""
+    """The norm of all the tensors' elements together."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     order = float(norm_type)
     if not tensors:
@@ -197,8 +196,7 @@ def get_total_norm(
 
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
-    """Scale the gradients as if their norm were `total_norm`, to at most `max_norm`. Source:
-    torch.nn.utils.clip_grads_with_norm_."""
+    """Scale the gradients as if their norm were `total_norm`, to at most `max_norm`."""
     total = raw(total_norm)
     factor = np.minimum(total.dtype.type(float(max_norm)) / (total + total.dtype.type(1e-6)), 1.0)
     for g in _grads(parameters):
@@ -222,8 +220,6 @@ def clip_grad_norm_(
     Returns:
         The norm before.
 
-    Source: torch.nn.utils.clip_grad_norm_.
-
     >>> import tidu as torch
     >>> w = torch.ones(4, requires_grad=True)
     >>> (w * 2).sum().backward()
@@ -245,7 +241,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, *rest: Any) -> Tensor:
-    """The old name of `clip_grad_norm_`. Source: torch.nn.utils.clip_grad_norm."""
+    """The old name of `clip_grad_norm_`."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
@@ -255,7 +251,7 @@ def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, *re
 
 
 def clip_grad_value_(parameters: Iterable[Any] | Any, clip_value: float, foreach: bool | None = None) -> None:
-    """Clamp each element of the gradients to ±clip_value, in place. Source: torch.nn.utils.clip_grad_value_."""
+    """Clamp each element of the gradients to ±clip_value, in place."""
     limit = float(clip_value)
     for g in _grads(parameters):
         a = raw(g)

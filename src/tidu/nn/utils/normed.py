@@ -81,7 +81,7 @@ class WeightNorm:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Let a parameter be length times direction, each learned. Source: torch.nn.utils.weight_norm.
+    """Let a parameter be length times direction, each learned.
 
     Args:
         name: the parameter.
@@ -97,7 +97,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Make the parameter a plain one again. Source: torch.nn.utils.remove_weight_norm."""
+    """Make the parameter a plain one again."""
     return _removed(WeightNorm, "weight_norm", module, name)
 
 
@@ -191,7 +191,7 @@ class _StateHook:
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
-    """Let a parameter be divided by its largest singular value. Source: torch.nn.utils.spectral_norm.
+    """Let a parameter be divided by its largest singular value.
 
     Args:
         name: the parameter.
@@ -204,7 +204,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Make the parameter a plain one again. Source: torch.nn.utils.remove_spectral_norm."""
+    """Make the parameter a plain one again."""
     _removed(SpectralNorm, "spectral_norm", module, name)
     for key, hook in module._state_dict_hooks.items():
         if isinstance(hook, _StateHook) and hook.fn.name == name:
