@@ -35,7 +35,7 @@ def _as_it_is(op: Any, args: Sequence[Any], level: int) -> Any:
     "logcumsumexp", "softmax", "log_softmax", "select", "slice", "squeeze_dim", "squeeze_dims", "max_dim", "min_dim",
     "median_dim", "nanmedian_dim", "sort", "topk", "kthvalue", "mode", "transpose", "unbind", "split",
     "split_with_sizes",
-    "unfold", "glu",
+    "unfold", "glu", "fft_c2c", "fft_r2c", "fft_c2r",
 )  # fmt: skip
 def dims_move_on(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops of one tensor whose dims are arguments."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, get_num_threads
-from ..core.batch import RULES, rule
 from ..core.linear import linear
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
@@ -113,7 +112,6 @@ c2r = linear(
     node="FftC2RBackward0",
     out_arg=False,
 )
-rule("fft_c2c", "fft_r2c", "fft_c2r")(RULES["sum_dim"])
 
 
 # ------------------------------------------------------------------ arguments
