@@ -23,7 +23,7 @@ from ._rebuilding import SAFE_PLACES, RestrictedUnpickler, place, refuse_absent
 from .core.errors import explain
 from .core.tensor import Tensor
 from .ops.storage import TypedStorage, UntypedStorage, _bytes
-from .serialization import LoadEndianness, restorer, settings
+from .serialization import LoadEndianness, _restorer, settings
 
 __all__ = ["load"]
 
@@ -414,7 +414,7 @@ def load(
     unpickler = (
         _SafeUnpickler if safe else _trusting(pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
     )
-    restore = restorer(map_location)
+    restore = _restorer(map_location)
     if path:
         with open(f, "rb") as file:
             return _load(file, f, unpickler, restore, safe, mmap)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from .elsewhere import device_names
-from .naming import submodule
+from .naming import sourced_all, submodule
 
 __path__: list[str] = []  # torch.cuda.amp is made when it is asked for
 _RAISING = (
@@ -46,28 +46,28 @@ globals().update({_name: _raiser(_name) for _name in _RAISING})
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False. Source: torch.cuda.is_bf16_supported."""
+    """False."""
     return False
 
 
 def manual_seed_all(seed: int) -> None:
-    """Nothing: there is no generator to seed. Source: torch.cuda.manual_seed_all."""
+    """Nothing: there is no generator to seed."""
 
 
 def seed() -> None:
-    """Nothing: there is no generator to seed. Source: torch.cuda.seed."""
+    """Nothing: there is no generator to seed."""
 
 
 def seed_all() -> None:
-    """Nothing: there is no generator to seed. Source: torch.cuda.seed_all."""
+    """Nothing: there is no generator to seed."""
 
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
-    """Nothing: there is no generator. Source: torch.cuda.set_rng_state."""
+    """Nothing: there is no generator."""
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: there are no statistics. Source: torch.cuda.reset_peak_memory_stats."""
+    """Nothing: there are no statistics."""
 
 
 def _no_bytes(device: Any = None) -> int:
@@ -93,21 +93,21 @@ for _d in "BFloat16 Bool Byte Char Double Float Half Int Long Short".split():
 
 
 class Stream:
-    """RuntimeError: there is no CUDA. Source: torch.cuda.Stream."""
+    """RuntimeError: there is no CUDA."""
 
     def __new__(cls, *args: Any, **kw: Any) -> Any:
         raise RuntimeError("torch.cuda.Stream requires CUDA support")
 
 
 class Event:
-    """RuntimeError: there is no CUDA. Source: torch.cuda.Event."""
+    """RuntimeError: there is no CUDA."""
 
     def __new__(cls, *args: Any, **kw: Any) -> Any:
         raise RuntimeError("Tried to instantiate dummy base class Event")
 
 
 class device:
-    """A context in which a device would be the current one. Source: torch.cuda.device."""
+    """A context in which a device would be the current one."""
 
     def __init__(self, device: Any) -> None:
         self.idx = device
@@ -120,7 +120,7 @@ class device:
 
 
 class stream:
-    """A context in which a stream would be the current one; None for none. Source: torch.cuda.stream."""
+    """A context in which a stream would be the current one; None for none."""
 
     def __init__(self, stream: Any) -> None:
         if stream is not None:
@@ -142,31 +142,31 @@ class AcceleratorError(RuntimeError):
 
 
 def get_arch_list() -> list[str]:
-    """Empty: the library was built for no GPU. Source: torch.cuda.get_arch_list."""
+    """Empty: the library was built for no GPU."""
     return []
 
 
 def get_gencode_flags() -> str:
-    """Empty: the library was built for no GPU. Source: torch.cuda.get_gencode_flags."""
+    """Empty: the library was built for no GPU."""
     return ""
 
 
 def get_rng_state_all() -> list[Any]:
-    """Empty: there is no generator. Source: torch.cuda.get_rng_state_all."""
+    """Empty: there is no generator."""
     return []
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Nothing: there is no generator. Source: torch.cuda.set_rng_state_all."""
+    """Nothing: there is no generator."""
 
 
 def is_tf32_supported() -> bool:
-    """False. Source: torch.cuda.is_tf32_supported."""
+    """False."""
     return False
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
-    """Empty: there are no statistics. Source: torch.cuda.memory_stats."""
+    """Empty: there are no statistics."""
     return OrderedDict()
 
 
@@ -215,3 +215,6 @@ def __getattr__(name: str) -> Any:
     from .missing import missing_name
 
     raise missing_name(__name__, name)
+
+
+sourced_all(globals())

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from .naming import sourced_all
 from .nn.modules.module import Module
 
 __all__ = [
@@ -33,76 +34,75 @@ def _as_it_is(what: str) -> None:
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """The function or module itself, with a warning. Source: torch.jit.script."""
+    """The function or module itself, with a warning."""
     _as_it_is("script")
     return obj
 
 
 def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The function or module itself, with a warning. Source: torch.jit.trace."""
+    """The function or module itself, with a warning."""
     _as_it_is("trace")
     return func
 
 
 def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    """The module itself, with a warning. Source: torch.jit.trace_module."""
+    """The module itself, with a warning."""
     _as_it_is("trace_module")
     return mod
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself: nothing is traced. Source: torch.jit.script_if_tracing."""
+    """The function itself: nothing is traced."""
     return fn
 
 
 def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The method itself. Source: torch.jit.script_method."""
+    """The method itself."""
     return fn
 
 
 def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
-    """The module itself. Source: torch.jit.freeze."""
+    """The module itself."""
     return mod
 
 
 def optimize_for_inference(mod: Any, *args: Any, **kwargs: Any) -> Any:
-    """The module itself. Source: torch.jit.optimize_for_inference."""
+    """The module itself."""
     return mod
 
 
 def export(fn: Any) -> Any:
-    """The method itself. Source: torch.jit.export."""
+    """The method itself."""
     return fn
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """The method itself, as a decorator with or without arguments. Source: torch.jit.ignore."""
+    """The method itself, as a decorator with or without arguments."""
     return drop if callable(drop) else lambda fn: fn
 
 
 def unused(fn: Any) -> Any:
-    """The method itself. Source: torch.jit.unused."""
+    """The method itself."""
     return fn
 
 
 def interface(obj: Any) -> Any:
-    """The class itself. Source: torch.jit.interface."""
+    """The class itself."""
     return obj
 
 
 def is_scripting() -> bool:
-    """False: nothing is scripted. Source: torch.jit.is_scripting."""
+    """False: nothing is scripted."""
     return False
 
 
 def is_tracing() -> bool:
-    """False: nothing is traced. Source: torch.jit.is_tracing."""
+    """False: nothing is traced."""
     return False
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether an object is of a type; of `List[int]` and the like only the container is looked at. Source:
-    torch.jit.isinstance."""
+    """Whether an object is of a type; of `List[int]` and the like only the container is looked at."""
     from typing import get_origin
 
     types = target_type if _isinstance(target_type, tuple) else (target_type,)
@@ -110,32 +110,32 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value. Source: torch.jit.annotate."""
+    """The value."""
     return the_value
 
 
 def Attribute(value: Any, type: Any) -> Any:
-    """The value. Source: torch.jit.Attribute."""
+    """The value."""
     return value
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """func(*args, **kwargs), at once. Source: torch.jit.fork."""
+    """func(*args, **kwargs), at once."""
     return func(*args, **kwargs)
 
 
 def wait(future: Any) -> Any:
-    """What `fork` gave. Source: torch.jit.wait."""
+    """What `fork` gave."""
     return future
 
 
 def set_fusion_strategy(strategy: Any) -> Any:
-    """Accepted. Source: torch.jit.set_fusion_strategy."""
+    """Accepted."""
     return strategy
 
 
 class strict_fusion:
-    """Accepted. Source: torch.jit.strict_fusion."""
+    """Accepted."""
 
     def __enter__(self) -> None:
         pass
@@ -152,10 +152,13 @@ def _no_files(what: str) -> RuntimeError:
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Raises: there is no TorchScript. Source: torch.jit.save."""
+    """Raises: there is no TorchScript."""
     raise _no_files("save")
 
 
 def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> Any:
-    """Raises: there is no TorchScript. Source: torch.jit.load."""
+    """Raises: there is no TorchScript."""
     raise _no_files("load")
+
+
+sourced_all(globals())

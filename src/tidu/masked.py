@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from . import dtypes
+from .naming import sourced_all
 from .ops import extremes, reduction, scan, selection, statistics
 from .ops import softmax as _softmax
 from .ops.creation import tensor as _tensor
@@ -74,7 +75,7 @@ def _filled(input: Any, mask: Any, value: Any) -> Any:
 
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The sum of what the mask keeps; 0 where that is nothing. Source: torch.masked.sum.
+    """The sum of what the mask keeps; 0 where that is nothing.
 
     >>> import tidu as torch
     >>> torch.masked.sum(torch.tensor([1., 2., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -89,7 +90,7 @@ def _accumulated(input: Any, dtype: Any) -> Any:
 
 
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The product of what the mask keeps; 1 where that is nothing. Source: torch.masked.prod."""
+    """The product of what the mask keeps; 1 where that is nothing."""
     r = _filled(input, mask, 1).to(_accumulated(input, dtype))
     for d in reversed(_dims(dim, input.ndim)):
         r = reduction.prod(r, d, bool(keepdim))
@@ -97,37 +98,37 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The greatest of what the mask keeps; the dtype's least where that is nothing. Source: torch.masked.amax."""
+    """The greatest of what the mask keeps; the dtype's least where that is nothing."""
     x = _filled(input, mask, None if mask is None else _least("amax", input.dtype))
     return extremes.amax(x, _dims(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The least of what the mask keeps; the dtype's greatest where that is nothing. Source: torch.masked.amin."""
+    """The least of what the mask keeps; the dtype's greatest where that is nothing."""
     x = _filled(input, mask, None if mask is None else _greatest("amin", input.dtype))
     return extremes.amin(x, _dims(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
 def argmax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The place of the greatest of what the mask keeps, in the input's dtype. Source: torch.masked.argmax."""
+    """The place of the greatest of what the mask keeps, in the input's dtype."""
     x = _filled(input, mask, None if mask is None else _least("argmax", input.dtype))
     return extremes.argmax(x, dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 def argmin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The place of the least of what the mask keeps, in the input's dtype. Source: torch.masked.argmin."""
+    """The place of the least of what the mask keeps, in the input's dtype."""
     x = _filled(input, mask, None if mask is None else _greatest("argmin", input.dtype))
     return extremes.argmin(x, dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Running sums of what the mask keeps. Source: torch.masked.cumsum."""
+    """Running sums of what the mask keeps."""
     d = dtype or input.dtype
     return scan.cumsum(_filled(input, mask, 0), _dims(dim, input.ndim)[0], dtype=d).to(d)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Running products of what the mask keeps. Source: torch.masked.cumprod."""
+    """Running products of what the mask keeps."""
     d = dtype or input.dtype
     return scan.cumprod(_filled(input, mask, 1), _dims(dim, input.ndim)[0], dtype=d).to(d)
 
@@ -143,7 +144,7 @@ def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
 
 
 def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The mean of what the mask keeps; NaN where that is nothing. Source: torch.masked.mean."""
+    """The mean of what the mask keeps; NaN where that is nothing."""
     d = dtype or input.dtype
     if d.category < dtypes.FLOATING:
         raise ValueError(
@@ -179,7 +180,7 @@ def var(
     input: Any, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False,
     dtype: Any = None, mask: Any = None,
 ) -> Any:  # fmt: skip
-    """The variance of what the mask keeps; NaN where that is nothing. Source: torch.masked.var."""
+    """The variance of what the mask keeps; NaN where that is nothing."""
     return _spread(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -187,15 +188,12 @@ def std(
     input: Any, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False,
     dtype: Any = None, mask: Any = None,
 ) -> Any:  # fmt: skip
-    """The standard deviation of what the mask keeps. Source: torch.masked.std."""
+    """The standard deviation of what the mask keeps."""
     return _spread(input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The lower median of what the mask keeps along a dimension, NaN where that is nothing.
-
-    Source: torch.masked.median.
-    """
+    """The lower median of what the mask keeps along a dimension, NaN where that is nothing."""
     d = _dims(dim, input.ndim)[0]
     if input.dtype.is_floating_point:
         return statistics.nanmedian(_filled(input, mask, math.nan), d, keepdim)[0]
@@ -208,13 +206,13 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 def norm(
     input: Any, ord: Any = 2.0, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:  # fmt: skip
-    """The vector norm of what the mask keeps. Source: torch.masked.norm."""
+    """The vector norm of what the mask keeps."""
     x = _filled(input, mask, math.inf if ord == -math.inf else 0)
     return statistics.vector_norm(x, ord, _dims(dim, input.ndim), bool(keepdim), dtype=dtype or input.dtype)
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
-    """What the mask keeps, divided by its norm along a dimension; 0 elsewhere. Source: torch.masked.normalize."""
+    """What the mask keeps, divided by its norm along a dimension; 0 elsewhere."""
     n = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _filled(input, mask, 0) / n.maximum(n.new_full((), eps))
 
@@ -223,13 +221,13 @@ def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: An
 
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """log sum exp of what the mask keeps; -inf where that is nothing. Source: torch.masked.logsumexp."""
+    """log sum exp of what the mask keeps; -inf where that is nothing."""
     x = _filled(input, mask, None if mask is None else _least("logsumexp", input.dtype))
     return reduction.logsumexp(x, _dims(dim, input.ndim), keepdim).to(dtype or input.dtype)
 
 
 def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
-    """log(exp(input) + exp(other)), each under a mask of its own. Source: torch.masked.logaddexp."""
+    """log(exp(input) + exp(other)), each under a mask of its own."""
     x, y = (
         _filled(v, m, None if m is None else _least("logaddexp", v.dtype))
         for v, m in ((input, input_mask), (other, other_mask))
@@ -238,7 +236,7 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The softmax over what the mask keeps, 0 elsewhere; NaN where it keeps nothing. Source: torch.masked.softmax.
+    """The softmax over what the mask keeps, 0 elsewhere; NaN where it keeps nothing.
 
     >>> import tidu as torch
     >>> torch.masked.softmax(torch.zeros(3), 0, mask=torch.tensor([True, True, False]))
@@ -249,13 +247,13 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithm of the softmax over what the mask keeps, -inf elsewhere. Source: torch.masked.log_softmax."""
+    """The logarithm of the softmax over what the mask keeps, -inf elsewhere."""
     x = _filled(input, mask, None if mask is None else _least("amax", input.dtype))
     return _softmax.f_log_softmax(x, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The softmax of the negative over what the mask keeps, 0 elsewhere. Source: torch.masked.softmin."""
+    """The softmax of the negative over what the mask keeps, 0 elsewhere."""
     x = _filled(input, mask, None if mask is None else _greatest("amin", input.dtype))
     return _softmax.softmin(x, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
@@ -288,3 +286,6 @@ def _output_mask(op: Any, input: Any, *args: Any, **kw: Any) -> Any:
     for d in reversed(_dims(dim, input.ndim)):
         keep = keep.any(d, bool(kw.get("keepdim", False)))
     return keep
+
+
+sourced_all(globals())

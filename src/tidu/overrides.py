@@ -22,6 +22,7 @@ from .core.subclass import (
     push_mode,
 )
 from .core.tensor import Tensor
+from .naming import sourced_all
 
 __all__ = [
     "BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass", "TorchFunctionMode",
@@ -46,24 +47,24 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments, or a mode, overrides functions. Source: torch.overrides.has_torch_function."""
+    """Whether one of the arguments, or a mode, overrides functions."""
     if state.face_modes and state.torch_function_modes:
         return True
     return state.torch_function and any(overrides(type(v)) for v in relevant_args)
 
 
 def has_torch_function_unary(obj: Any) -> bool:
-    """`has_torch_function` of one argument. Source: torch.overrides.has_torch_function_unary."""
+    """`has_torch_function` of one argument."""
     return has_torch_function((obj,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
-    """`has_torch_function` of several arguments. Source: torch.overrides.has_torch_function_variadic."""
+    """`has_torch_function` of several arguments."""
     return has_torch_function(args)
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kw: Any) -> Any:
-    """Call a function by the `__torch_function__` of its arguments. Source: torch.overrides.handle_torch_function.
+    """Call a function by the `__torch_function__` of its arguments.
 
     Args:
         public_api: the function, as `__torch_function__` is to see it.
@@ -78,10 +79,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator that makes a function overridable; `dispatcher(*args, **kwargs)` gives the arguments that may.
-
-    Source: torch.overrides.wrap_torch_function.
-    """
+    """A decorator that makes a function overridable; `dispatcher(*args, **kwargs)` gives the arguments that may."""
 
     def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)
@@ -97,18 +95,18 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether an object is a tensor or takes part like one. Source: torch.overrides.is_tensor_like."""
+    """Whether an object is a tensor or takes part like one."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Whether a function is a method of Tensor. Source: torch.overrides.is_tensor_method_or_property."""
+    """Whether a function is a method of Tensor."""
     name = getattr(func, "__name__", "")
     return getattr(Tensor, name, None) is func or name == "__get__"
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
-    """The functions that subclasses see, by namespace. Source: torch.overrides.get_overridable_functions."""
+    """The functions that subclasses see, by namespace."""
     from importlib import import_module
 
     from .faces import NAMESPACES, UNSEEN
@@ -126,8 +124,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
 
 
 def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
-    """For each function that may be overridden one of the same arguments that returns -1. Source:
-    torch.overrides.get_testing_overrides."""
+    """For each function that may be overridden one of the same arguments that returns -1."""
 
     def dummy(f: Any) -> Callable[..., Any]:
         override: Any = lambda *args, **kw: -1  # noqa: E731
@@ -139,14 +136,14 @@ def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
 
 
 def get_ignored_functions() -> set[Any]:
-    """The functions that cannot be overridden. Source: torch.overrides.get_ignored_functions."""
+    """The functions that cannot be overridden."""
     from .faces import UNSEEN
 
     return {f for n in UNSEEN for f in (getattr(Tensor, n, None), PUBLIC.get(n)) if callable(f)}
 
 
 def resolve_name(f: Any) -> str | None:
-    """A readable name of a function that is overridden. Source: torch.overrides.resolve_name."""
+    """A readable name of a function that is overridden."""
     if getattr(f, "__name__", None) is None:
         return None
     home, _, name = name_of(f).rpartition(".")
@@ -154,7 +151,7 @@ def resolve_name(f: Any) -> str | None:
 
 
 class TorchFunctionMode:
-    """Within it `__torch_function__` of the mode sees every public function. Source: torch.overrides.TorchFunctionMode.
+    """Within it `__torch_function__` of the mode sees every public function.
 
     >>> import tidu as torch
     >>> class Log(torch.overrides.TorchFunctionMode):
@@ -187,18 +184,20 @@ class TorchFunctionMode:
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that changes nothing. Source: torch.overrides.BaseTorchFunctionMode."""
+    """A mode that changes nothing."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
 
 
 class enable_reentrant_dispatch:
-    """Does nothing: a mode is always inactive while it handles a call. Source:
-    torch.overrides.enable_reentrant_dispatch."""
+    """Does nothing: a mode is always inactive while it handles a call."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: Any) -> None:
         pass
+
+
+sourced_all(globals())

@@ -18,6 +18,7 @@ from mmap import MAP_PRIVATE, MAP_SHARED
 from typing import Any
 
 from .devices import device
+from .naming import sourced_all
 from .ops.storage import UntypedStorage
 
 MAP_LOCATION = Callable[[Any, str], Any] | str | dict[str, str] | None
@@ -28,7 +29,7 @@ class SourceChangeWarning(Warning):
 
 
 class LoadEndianness(Enum):
-    """The order of bytes. Source: torch.serialization.LoadEndianness."""
+    """The order of bytes."""
 
     NATIVE = 1
     LITTLE = 2
@@ -54,22 +55,22 @@ settings = _Settings()
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:
-    """Let `load` take these classes and functions with `weights_only`. Source: torch.serialization.add_safe_globals."""
+    """Let `load` take these classes and functions with `weights_only`."""
     settings.safe.extend(x for x in safe_globals if x not in settings.safe)
 
 
 def get_safe_globals() -> list[Any]:
-    """What `add_safe_globals` has been given. Source: torch.serialization.get_safe_globals."""
+    """What `add_safe_globals` has been given."""
     return list(settings.safe)
 
 
 def clear_safe_globals() -> None:
-    """Forget what `add_safe_globals` has been given. Source: torch.serialization.clear_safe_globals."""
+    """Forget what `add_safe_globals` has been given."""
     settings.safe.clear()
 
 
 class safe_globals:
-    """`add_safe_globals` for the length of a `with` block. Source: torch.serialization.safe_globals."""
+    """`add_safe_globals` for the length of a `with` block."""
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self.safe_globals = safe_globals
@@ -84,8 +85,6 @@ class safe_globals:
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a file that `load` would refuse with weights_only. Nothing of the file is run.
-
-    Source: torch.serialization.get_unsafe_globals_in_checkpoint.
 
     Raises:
         ValueError: no file in PyTorch's format.
@@ -121,30 +120,29 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
 
 def get_crc32_options() -> bool:
-    """What set_crc32_options was given. Source: torch.serialization.get_crc32_options."""
+    """What set_crc32_options was given."""
     return settings.crc32
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
-    """Files are written with checksums all the same. Source: torch.serialization.set_crc32_options."""
+    """Files are written with checksums all the same."""
     settings.crc32 = compute_crc32
 
 
 def get_default_load_endianness() -> LoadEndianness | None:
-    """What set_default_load_endianness was given. Source: torch.serialization.get_default_load_endianness."""
+    """What set_default_load_endianness was given."""
     return settings.endianness
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """The byte order of files that do not say which they have. Source:
-    torch.serialization.set_default_load_endianness."""
+    """The byte order of files that do not say which they have."""
     if not isinstance(endianness, LoadEndianness) and endianness is not None:
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     settings.endianness = endianness
 
 
 def get_default_mmap_options() -> int:
-    """What set_default_mmap_options was given. Source: torch.serialization.get_default_mmap_options."""
+    """What set_default_mmap_options was given."""
     return settings.mmap
 
 
@@ -154,8 +152,6 @@ class set_default_mmap_options:
     Args:
         flags: `MAP_PRIVATE`, what is written to the tensors stays theirs, or `MAP_SHARED`, it reaches the
             file.
-
-    Source: torch.serialization.set_default_mmap_options.
     """
 
     def __init__(self, flags: int) -> None:
@@ -177,7 +173,7 @@ class set_default_mmap_options:
 
 class skip_data:
     """Within it files are written without the bytes of storages, and read without them: the sizes are right, and
-    everything is zero. Source: torch.serialization.skip_data."""
+    everything is zero."""
 
     def __init__(self, materialize_fake_tensors: bool = False) -> None:
         self.materialize_fake_tensors = materialize_fake_tensors
@@ -192,8 +188,7 @@ class skip_data:
 def check_module_version_greater_or_equal(
     module: Any, req_version_tuple: tuple[int, ...], error_if_malformed: bool = True
 ) -> bool:
-    """Whether a module's `__version__` is at least a given one. Source:
-    torch.serialization.check_module_version_greater_or_equal."""
+    """Whether a module's `__version__` is at least a given one."""
     try:
         found = tuple(type(r)(part) for r, part in zip(req_version_tuple, module.__version__.split("."), strict=False))
     except Exception as e:
@@ -216,7 +211,7 @@ _packages: list[tuple[int, Callable[..., Any], Callable[..., Any]]] = []
 
 
 def register_package(priority: int, tagger: Callable[..., Any], deserializer: Callable[..., Any]) -> None:
-    """Register who knows a kind of device. Source: torch.serialization.register_package.
+    """Register who knows a kind of device.
 
     Args:
         priority: the lowest is asked first.
@@ -247,7 +242,7 @@ register_package(30, lambda storage: None, _elsewhere)
 
 
 def location_tag(storage: Any) -> str:
-    """What is written into a file for where a storage is. Source: torch.serialization.location_tag."""
+    """What is written into a file for where a storage is."""
     for _, tagger, _ in _packages:
         tag = tagger(storage)
         if tag:
@@ -256,7 +251,7 @@ def location_tag(storage: Any) -> str:
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """A storage at the place that a file says. Source: torch.serialization.default_restore_location.
+    """A storage at the place that a file says.
 
     Raises:
         RuntimeError: there is no such place.
@@ -272,7 +267,7 @@ def _kind(storage: Any) -> str:
     return "torch.storage.UntypedStorage" if isinstance(storage, UntypedStorage) else type(storage).__name__
 
 
-def restorer(map_location: Any) -> Callable[[Any, str], Any]:
+def _restorer(map_location: Any) -> Callable[[Any, str], Any]:
     """What to do with a storage and its location, for a `map_location`."""
     if map_location is None:
         return default_restore_location
@@ -289,7 +284,7 @@ def restorer(map_location: Any) -> Callable[[Any, str], Any]:
 
 
 def normalize_storage_type(storage_type: Any) -> Any:
-    """The storage class of the CPU. Source: torch.serialization.normalize_storage_type."""
+    """The storage class of the CPU."""
     from . import legacy
 
     return getattr(legacy, storage_type.__name__)
@@ -306,3 +301,6 @@ __all__ = [
     "load", "location_tag", "normalize_storage_type", "register_package", "safe_globals", "save", "set_crc32_options",
     "set_default_load_endianness", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
+
+
+sourced_all(globals())

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from ..core.modes import no_grad
-from ..naming import submodule
+from ..naming import sourced_all, submodule
 
 __all__ = [
     "ProcessGroup", "ReduceOp", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "barrier",
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class ReduceOp(Enum):
-    """How values of several processes become one. Source: torch.distributed.ReduceOp."""
+    """How values of several processes become one."""
 
     SUM = 0
     AVG = 1
@@ -31,7 +31,7 @@ class ReduceOp(Enum):
 
 
 class ProcessGroup:
-    """The one process. Source: torch.distributed.ProcessGroup."""
+    """The one process."""
 
     def __init__(self, backend: str) -> None:
         self.backend = backend
@@ -46,18 +46,18 @@ class ProcessGroup:
 
 
 class group:
-    """The group of all processes. Source: torch.distributed.group."""
+    """The group of all processes."""
 
     WORLD: ProcessGroup | None = None
 
 
 def is_available() -> bool:
-    """False: there are no other processes. Source: torch.distributed.is_available."""
+    """False: there are no other processes."""
     return False
 
 
 def is_gloo_available() -> bool:
-    """False: no backend is needed for one process. Source: torch.distributed.is_gloo_available."""
+    """False: no backend is needed for one process."""
     return False
 
 
@@ -66,7 +66,7 @@ is_torchelastic_launched = is_gloo_available
 
 
 def is_initialized() -> bool:
-    """Whether init_process_group was called. Source: torch.distributed.is_initialized."""
+    """Whether init_process_group was called."""
     return group.WORLD is not None
 
 
@@ -81,7 +81,7 @@ def init_process_group(
     backend: str | None = None, init_method: str | None = None, timeout: Any = None, world_size: int = -1,
     rank: int = -1, *args: Any, **kwargs: Any,
 ) -> None:  # fmt: skip
-    """Make the group of this process. Source: torch.distributed.init_process_group.
+    """Make the group of this process.
 
     Raises:
         RuntimeError: it was to have more than one process.
@@ -95,27 +95,27 @@ def init_process_group(
 
 
 def destroy_process_group(group_: Any = None) -> None:
-    """Undo init_process_group. Source: torch.distributed.destroy_process_group."""
+    """Undo init_process_group."""
     group.WORLD = None
 
 
 def new_group(*args: Any, **kwargs: Any) -> ProcessGroup:
-    """A group of the same process. Source: torch.distributed.new_group."""
+    """A group of the same process."""
     return ProcessGroup(_of().backend)
 
 
 def get_backend(group: Any = None) -> str:
-    """The name given to init_process_group. Source: torch.distributed.get_backend."""
+    """The name given to init_process_group."""
     return _of(group).backend
 
 
 def get_rank(group: Any = None) -> int:
-    """0: the only process. Source: torch.distributed.get_rank."""
+    """0: the only process."""
     return _of(group).rank()
 
 
 def get_world_size(group: Any = None) -> int:
-    """1: the only process. Source: torch.distributed.get_world_size."""
+    """1: the only process."""
     return _of(group).size()
 
 
@@ -144,66 +144,66 @@ def _into(target: Any, source: Any, group: Any, async_op: bool) -> _Done | None:
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Any:
-    """Leave `tensor` as it is: the reduction of one value. Source: torch.distributed.all_reduce."""
+    """Leave `tensor` as it is: the reduction of one value."""
     return _done(group, async_op)
 
 
 def reduce(
     tensor: Any, dst: Any = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
-    """Leave `tensor` as it is. Source: torch.distributed.reduce."""
+    """Leave `tensor` as it is."""
     return _done(group, async_op)
 
 
 def broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: bool = False, **how: Any) -> Any:
-    """Leave `tensor` as it is. Source: torch.distributed.broadcast."""
+    """Leave `tensor` as it is."""
     return _done(group, async_op)
 
 
 def all_gather(tensor_list: list[Any], tensor: Any, group: Any = None, async_op: bool = False) -> Any:
-    """Copy `tensor` into the one tensor of the list. Source: torch.distributed.all_gather."""
+    """Copy `tensor` into the one tensor of the list."""
     return _into(tensor_list[0], tensor, group, async_op)
 
 
 def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Any:
-    """Copy. Source: torch.distributed.all_gather_into_tensor."""
+    """Copy."""
     return _into(output_tensor, input_tensor.reshape(output_tensor.shape), group, async_op)
 
 
 def gather(
     tensor: Any, gather_list: Any = None, dst: Any = None, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
-    """Copy `tensor` into the one tensor of the list. Source: torch.distributed.gather."""
+    """Copy `tensor` into the one tensor of the list."""
     return _into(gather_list[0], tensor, group, async_op)
 
 
 def scatter(
     tensor: Any, scatter_list: Any = None, src: Any = None, group: Any = None, async_op: bool = False, **how: Any
 ) -> Any:
-    """Copy the one tensor of the list into `tensor`. Source: torch.distributed.scatter."""
+    """Copy the one tensor of the list into `tensor`."""
     return _into(tensor, scatter_list[0], group, async_op)
 
 
 def reduce_scatter(
     output: Any, input_list: list[Any], op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Any:
-    """Copy the one tensor of the list. Source: torch.distributed.reduce_scatter."""
+    """Copy the one tensor of the list."""
     return _into(output, input_list[0], group, async_op)
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
-    """Put the object into the list. Source: torch.distributed.all_gather_object."""
+    """Put the object into the list."""
     _of(group)
     object_list[0] = obj
 
 
 def broadcast_object_list(object_list: list[Any], src: Any = None, group: Any = None, **how: Any) -> None:
-    """Leave the list as it is. Source: torch.distributed.broadcast_object_list."""
+    """Leave the list as it is."""
     _of(group)
 
 
 def barrier(group: Any = None, async_op: bool = False, **how: Any) -> Any:
-    """Wait for nobody. Source: torch.distributed.barrier."""
+    """Wait for nobody."""
     return _done(group, async_op)
 
 
@@ -233,3 +233,6 @@ def _nn_reduce(tensor: Any, dst: int, op: Any = None, group: Any = None) -> Any:
 nn = submodule(
     globals(), "nn", all_gather=_nn_all_gather, all_reduce=_nn_all_reduce, broadcast=_nn_broadcast, reduce=_nn_reduce
 )
+
+
+sourced_all(globals())

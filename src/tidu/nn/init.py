@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.modes import no_grad
 from ..core.tensor import tensor_of
+from ..naming import sourced_all
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal", "kaiming_normal_",
@@ -30,7 +31,6 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """The factor by which the standard deviation of initial weights grows for a nonlinearity.
 
     1 for linear maps and sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + slope^2)) for leaky_relu, 3/4 for selu.
-    Source: torch.nn.init.calculate_gain.
 
     >>> calculate_gain("tanh")
     1.6666666666666667
@@ -58,30 +58,30 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Uniform in [a, b). Source: torch.nn.init.uniform_."""
+    """Uniform in [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Normal. Source: torch.nn.init.normal_."""
+    """Normal."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def constant_(tensor: Any, val: float) -> Any:
-    """The value `val`. Source: torch.nn.init.constant_."""
+    """The value `val`."""
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Any) -> Any:
-    """Ones. Source: torch.nn.init.ones_."""
+    """Ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
-    """Zeros. Source: torch.nn.init.zeros_."""
+    """Zeros."""
     with no_grad():
         return tensor.zero_()
 
@@ -89,7 +89,7 @@ def zeros_(tensor: Any) -> Any:
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
-    """Normal, redrawn where it falls outside [a, b]. Source: torch.nn.init.trunc_normal_.
+    """Normal, redrawn where it falls outside [a, b].
 
     Where less than 0.3 of the distribution lies in [a, b], the draws are uniform there and accepted in proportion to
     the density, so that few are redrawn.
@@ -128,7 +128,7 @@ def trunc_normal_(
 
 
 def eye_(tensor: Any) -> Any:
-    """The identity matrix. Source: torch.nn.init.eye_."""
+    """The identity matrix."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -137,7 +137,7 @@ def eye_(tensor: Any) -> Any:
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Convolution weights that are the identity on channels, as far as there are. Source: torch.nn.init.dirac_."""
+    """Convolution weights that are the identity on channels, as far as there are."""
     n = tensor.ndimension()
     if n not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -173,7 +173,7 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Uniform in ±gain sqrt(6 / (fan_in + fan_out)). Source: torch.nn.init.xavier_uniform_."""
+    """Uniform in ±gain sqrt(6 / (fan_in + fan_out))."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     a = math.sqrt(3.0) * std
@@ -181,7 +181,7 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Normal, of deviation gain sqrt(2 / (fan_in + fan_out)). Source: torch.nn.init.xavier_normal_."""
+    """Normal, of deviation gain sqrt(2 / (fan_in + fan_out))."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
@@ -197,7 +197,7 @@ def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float |
 def kaiming_uniform_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Any:
-    """Uniform in ±gain sqrt(3 / fan). Source: torch.nn.init.kaiming_uniform_.
+    """Uniform in ±gain sqrt(3 / fan).
 
     Args:
         a: the slope of leaky_relu.
@@ -214,7 +214,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Any:
-    """Normal, of deviation gain / sqrt(fan). Source: torch.nn.init.kaiming_normal_."""
+    """Normal, of deviation gain / sqrt(fan)."""
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0, std, generator)
 
@@ -223,7 +223,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
-    """Orthogonal rows or columns, whichever are fewer. Source: torch.nn.init.orthogonal_."""
+    """Orthogonal rows or columns, whichever are fewer."""
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -249,7 +249,7 @@ def _orthogonal(a: Any) -> Any:
 
 
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Normal, with a fraction `sparsity` of each column zero. Source: torch.nn.init.sparse_."""
+    """Normal, with a fraction `sparsity` of each column zero."""
     from ..ops.random import randperm
 
     if tensor.ndimension() != 2:
@@ -288,3 +288,6 @@ eye, dirac = _old(eye_), _old(dirac_)
 xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
 kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
 orthogonal, sparse = _old(orthogonal_), _old(sparse_)
+
+
+sourced_all(globals())

@@ -24,6 +24,7 @@ from ..core.errors import modified_error
 from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
 from ..devices import CPU
+from ..naming import sourced_all
 from ..ops._aten import Operator
 from ..ops._generator import default_generator
 from ..shapes import Size
@@ -67,8 +68,7 @@ class _Stop(Exception):
 
 
 class DefaultDeviceType:
-    """The kind of device whose random states a checkpoint keeps besides the CPU's. Source:
-    torch.utils.checkpoint.DefaultDeviceType."""
+    """The kind of device whose random states a checkpoint keeps besides the CPU's."""
 
     _default_device_type = "cpu"
 
@@ -82,17 +82,16 @@ class DefaultDeviceType:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """The random states of the devices of the arguments: none, for there is the CPU only. Source:
-    torch.utils.checkpoint.get_device_states."""
+    """The random states of the devices of the arguments: none, for there is the CPU only."""
     return [], []
 
 
 def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
-    """Put random states back. Source: torch.utils.checkpoint.set_device_states."""
+    """Put random states back."""
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """Contexts for the first and the second run that do nothing. Source: torch.utils.checkpoint.noop_context_fn."""
+    """Contexts for the first and the second run that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -106,13 +105,12 @@ def _setting(cell: list[bool | None], value: bool | None) -> Iterator[None]:
 
 
 def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
-    """Within it checkpoints break off their second run early, or do not. Source:
-    torch.utils.checkpoint.set_checkpoint_early_stop."""
+    """Within it checkpoints break off their second run early, or do not."""
     return _setting(_early_stop, enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
-    """Accepted. Source: torch.utils.checkpoint.set_checkpoint_debug_enabled."""
+    """Accepted."""
     return _setting(_debug, enabled)
 
 
@@ -305,8 +303,7 @@ def _without_reentrance(
 
 
 class CheckpointFunction(Function):
-    """Runs the function unrecorded; its backward runs it again, recorded, and goes backward through that. Source:
-    torch.utils.checkpoint.CheckpointFunction."""
+    """Runs the function unrecorded; its backward runs it again, recorded, and goes backward through that."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
@@ -344,8 +341,7 @@ class CheckpointFunction(Function):
 
 
 def detach_variable(inputs: Any) -> tuple[Any, ...]:
-    """The inputs with their tensors taken out of the graph, as leaves. Source:
-    torch.utils.checkpoint.detach_variable."""
+    """The inputs with their tensors taken out of the graph, as leaves."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     out = []
@@ -359,7 +355,7 @@ def detach_variable(inputs: Any) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Any) -> None:
-    """Warn if no input wants a gradient. Source: torch.utils.checkpoint.check_backward_validity."""
+    """Warn if no input wants a gradient."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
@@ -382,8 +378,6 @@ def checkpoint(
         determinism_check: "default" compares shapes and dtypes of the two runs, "none" does not.
         early_stop: break off the second run once it has made what is needed.
         preserve_rng_state: the second run draws the random numbers of the first (default True).
-
-    Source: torch.utils.checkpoint.checkpoint.
 
     >>> import tidu as torch
     >>> x = torch.tensor(2., requires_grad=True)
@@ -413,8 +407,7 @@ def checkpoint(
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """The functions one after the other, in segments of which all but the last are checkpointed. Source:
-    torch.utils.checkpoint.checkpoint_sequential.
+    """The functions one after the other, in segments of which all but the last are checkpointed.
 
     Args:
         functions: a Sequential, or a list of functions.
@@ -455,7 +448,7 @@ SAC_IGNORED_OPS: set[Any] = set()
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy function says about an op's result. Source: torch.utils.checkpoint.CheckpointPolicy."""
+    """What a policy function says about an op's result."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -472,7 +465,7 @@ _KEPT = frozenset({
 
 
 class SelectiveCheckpointContext:
-    """What a policy function is told. Source: torch.utils.checkpoint.SelectiveCheckpointContext."""
+    """What a policy function is told."""
 
     def __init__(self, *, is_recompute: bool) -> None:
         self.is_recompute = is_recompute
@@ -525,8 +518,6 @@ def create_selective_checkpoint_contexts(
         ValueError: what the list holds is no operator.
         TypeError: neither a function nor a list.
 
-    Source: torch.utils.checkpoint.create_selective_checkpoint_contexts.
-
     >>> import functools
     >>> import tidu as torch
     >>> from tidu.utils.checkpoint import checkpoint
@@ -555,3 +546,6 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     made: dict[Any, list[Any]] = {}
     return _CachingTorchDispatchMode(policy, made), _CachedTorchDispatchMode(made)
+
+
+sourced_all(globals())

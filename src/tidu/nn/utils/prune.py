@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ...naming import sourced_all
 from ...ops.factories import ones_like, zeros_like
 from ...ops.random import rand, rand_like
 from .converting import parameters_to_vector
@@ -23,8 +24,7 @@ __all__ = [
 
 
 class BasePruningMethod(ABC):
-    """A way to choose what is switched off: a subclass defines `compute_mask` and PRUNING_TYPE. Source:
-    torch.nn.utils.prune.BasePruningMethod."""
+    """A way to choose what is switched off: a subclass defines `compute_mask` and PRUNING_TYPE."""
 
     PRUNING_TYPE = ""
     _tensor_name: Any = None
@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods, one on top of the other. Source: torch.nn.utils.prune.PruningContainer."""
+    """Several methods, one on top of the other."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[Any, ...] = ()
@@ -209,7 +209,7 @@ class _Channels(_Amount):
 
 
 class Identity(BasePruningMethod):
-    """Switches off nothing. Source: torch.nn.utils.prune.Identity."""
+    """Switches off nothing."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -218,7 +218,7 @@ class Identity(BasePruningMethod):
 
 
 class RandomUnstructured(_Amount):
-    """Switches off elements at random. Source: torch.nn.utils.prune.RandomUnstructured."""
+    """Switches off elements at random."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -231,7 +231,7 @@ class RandomUnstructured(_Amount):
 
 
 class L1Unstructured(_Amount):
-    """Switches off the smallest elements. Source: torch.nn.utils.prune.L1Unstructured."""
+    """Switches off the smallest elements."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -244,7 +244,7 @@ class L1Unstructured(_Amount):
 
 
 class RandomStructured(_Channels):
-    """Switches off channels at random. Source: torch.nn.utils.prune.RandomStructured."""
+    """Switches off channels at random."""
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
         super().__init__(amount)
@@ -259,7 +259,7 @@ class RandomStructured(_Channels):
 
 
 class LnStructured(_Channels):
-    """Switches off the channels of least norm. Source: torch.nn.utils.prune.LnStructured."""
+    """Switches off the channels of least norm."""
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
         super().__init__(amount)
@@ -275,7 +275,7 @@ class LnStructured(_Channels):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Switches off what a given mask does. Source: torch.nn.utils.prune.CustomFromMask."""
+    """Switches off what a given mask does."""
 
     PRUNING_TYPE = "global"
 
@@ -294,43 +294,43 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: Any, name: str) -> Any:
-    """Prune nothing of a parameter. Source: torch.nn.utils.prune.identity."""
+    """Prune nothing of a parameter."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Any, name: str, amount: Any) -> Any:
-    """Prune elements at random. Source: torch.nn.utils.prune.random_unstructured."""
+    """Prune elements at random."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Any, name: str, amount: Any, importance_scores: Any = None) -> Any:
-    """Prune the smallest elements. Source: torch.nn.utils.prune.l1_unstructured."""
+    """Prune the smallest elements."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
-    """Prune channels at random. Source: torch.nn.utils.prune.random_structured."""
+    """Prune channels at random."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None) -> Any:
-    """Prune the channels of least norm. Source: torch.nn.utils.prune.ln_structured."""
+    """Prune the channels of least norm."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
-    """Prune by a mask. Source: torch.nn.utils.prune.custom_from_mask."""
+    """Prune by a mask."""
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
-    """Prune elements of several parameters, which compete. Source: torch.nn.utils.prune.global_unstructured.
+    """Prune elements of several parameters, which compete.
 
     Args:
         parameters: (module, name) pairs.
@@ -364,7 +364,7 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make a pruned parameter a plain one. Source: torch.nn.utils.prune.remove."""
+    """Make a pruned parameter a plain one."""
     for k, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             hook.remove(module)
@@ -374,5 +374,8 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Any) -> bool:
-    """Whether a module has pruned parameters. Source: torch.nn.utils.prune.is_pruned."""
+    """Whether a module has pruned parameters."""
     return any(isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values())
+
+
+sourced_all(globals())
