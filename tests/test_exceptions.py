@@ -461,6 +461,8 @@ def warmed():
     """Everything is imported and was used once, so that what is kept for good is there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        for name in list(vars(torch.Tensor)):
+            getattr(torch.Tensor, name)
         works()
         for make in MODES.values():
             with contextlib.suppress(RuntimeError), make():

@@ -24,6 +24,7 @@ from .core.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .core.subclass import PUBLIC as _PUBLIC
 from .core.tensor import Tensor
 from .devices import device
 from .dtypes import (
@@ -66,12 +67,11 @@ has_lapack = has_spectral = True
 has_mkl = has_openmp = False
 globals().update({_name: getattr(_devices, _name) for _name in _devices.NAMES})
 globals().update({_name: getattr(_settings, _name) for _name in _settings.NAMES})
-globals().update(_methods.FACE)
 
 __all__ = [
     name for name, value in globals().items()
     if name[0] != "_" and name != "annotations" and type(value) is not type(_methods)
-]  # fmt: skip
+] + [name for name in _methods.LATER if name[0] != "_"]  # fmt: skip
 
 # Names that are imported when first asked for, and the module that has them.
 _LATER = {
@@ -113,8 +113,8 @@ _MODULES = frozenset(
 
 def __getattr__(name: str) -> _Any:
     if name in _methods.LATER:
-        value = globals()[name] = _methods.later(name)
-        return value
+        globals()[name] = _PUBLIC[name]
+        return _PUBLIC[name]
     where = _LATER.get(name)
     if where is not None or name in _MODULES:
         try:

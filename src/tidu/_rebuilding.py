@@ -127,7 +127,7 @@ def place(module: str, name: str) -> Any:
     """What a file means by a name of PyTorch's, and None if it is not one of the special places."""
     refuse_absent(module, name)
     found = PLACES.get((module, name))
-    return PUBLIC[name] if found is None and module == "torch" and name in PUBLIC else found
+    return PUBLIC.get(name) if found is None and module == "torch" else found
 
 
 def _rebuild_safely(build: Any, kind: Any, args: Any, attributes: Any) -> Any:

@@ -10,7 +10,7 @@ Calls of ops that none of these functions made are seen by `core/subclass.py`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
@@ -25,7 +25,6 @@ from .core.parameters import hand_over, twin
 from .core.subclass import FACES, PUBLIC, call_overridden, overrides
 from .core.subclass import _hidden as HIDDEN
 from .core.tensor import Tensor
-from .methods import FACE
 
 NAMESPACES = ("nn.functional", "linalg", "fft", "special")
 OPERATORS = {
@@ -177,7 +176,10 @@ def _candidates(args: tuple[Any, ...], kw: dict[str, Any]) -> Iterator[Any]:
 
 def _inside() -> bool:
     """Whether it is the library that asks for an attribute."""
-    return str(sys._getframe(3).f_globals.get("__name__", "")).partition(".")[0] == __package__
+    frame: Any = sys._getframe(3)
+    if frame.f_code.co_name == "__get__":  # that of what stood for the attribute
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == __package__
 
 
 def _watch(fn: Any, shown: Any, event: str | None = None, functional: bool = False) -> None:
@@ -197,25 +199,27 @@ def _watch_module(module: ModuleType, prefix: str) -> None:
             _watch(fn, fn, event, functional=module.__name__.endswith("functional"))
 
 
-def refresh() -> None:
-    """Watch what has been imported since, too."""
-    for name in NAMESPACES:
-        module = sys.modules.get(f"{__package__}.{name}")
-        if module is not None:
-            _watch_module(module, "" if name == "nn.functional" else name + "_")
-    for fn in (autograd.grad, autograd.backward):
-        _watch(fn, fn)
-    for name, fn in list(FACE.items()):
-        if name not in UNSEEN:
-            _watch(fn, PUBLIC[name], _event(name))
-    for name, value in [*vars(Tensor).items(), *HIDDEN.items()]:
+def refresh(names: Iterable[str] | None = None) -> None:
+    """Watch what has been imported since, too: all of it, or what has some names."""
+    if names is None:
+        for name in NAMESPACES:
+            module = sys.modules.get(f"{__package__}.{name}")
+            if module is not None:
+                _watch_module(module, "" if name == "nn.functional" else name + "_")
+        for fn in (autograd.grad, autograd.backward):
+            _watch(fn, fn)
+        names = [*PUBLIC, *vars(Tensor), *HIDDEN]
+    for name in names:
         if name in UNSEEN or name == "_a":
             continue
-        if isinstance(value, property):
-            _watch(value.fget, value.__get__)
-        elif isinstance(value, FunctionType):
-            called = OPERATORS.get(name, name)
-            _watch(value, getattr(Tensor, called, value), _event(called))
+        if name in PUBLIC:
+            _watch(PUBLIC[name], PUBLIC[name], _event(name))
+        for value in (vars(Tensor).get(name), HIDDEN.get(name)):
+            if isinstance(value, property):
+                _watch(value.fget, value.__get__)
+            elif isinstance(value, FunctionType):
+                called = OPERATORS.get(name, name)
+                _watch(value, getattr(Tensor, called, value), _event(called))
 
 
 def between(change: Callable[[], None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import RLock
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from . import ops
@@ -17,10 +17,9 @@ from .core.subclass import FACES, PUBLIC
 from .core.tensor import Tensor, set_requires_grad
 from .naming import sourced
 from .ops._arguments import guarded
-from .ops.index import LAZY
+from .ops.index import FAMILIES
 
-FACE: dict[str, Any] = {}  # the names of the top-level namespace
-LATER: dict[str, str] = {}  # those whose family is imported on first use
+LATER: dict[str, str] = {}  # the names of the face, which PUBLIC has once they are used, and their families
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -102,61 +101,58 @@ def _stages(x: Any) -> set[int]:
     return found
 
 
-def _say_source(fn: Any, name: str, where: str) -> None:
-    if getattr(fn, "__name__", "").removeprefix("method_").removeprefix("property_") == name:  # no other name for it
-        sourced(fn, where + name)
-
-
-def _install(family: ModuleType) -> None:
-    """Give the library's face, and Tensor, what a family declares."""
-    for name in family.__all__:
-        _say_source(getattr(family, name), name, "")
-    for name in family.__all__:
-        fn = getattr(family, name)
-        FACE[name] = guarded(fn, name)
-        if FACE[name] is fn and getattr(fn, "op", None) is not None:
-            fn.__module__ = family.__name__  # where pickle finds it
-    for name in ops.methods(family.__all__, getattr(family, "METHODS", "")):
-        method = getattr(family, "method_" + name, None) or getattr(family, name)
-        _say_source(method, name, "Tensor.")
-        setattr(Tensor, name, guarded(method, name, method=True))
-    for name in getattr(family, "PROPERTIES", "").split():
-        setter = getattr(family, "set_property_" + name, None) or read_only(name)
-        getter = getattr(family, "property_" + name)
-        _say_source(getter, name, "Tensor.")
-        setattr(Tensor, name, property(getter, setter))
-    for name in getattr(family, "INPLACE", "").split():
-        fn = inplace(getattr(family, name).op, name + "_")
-        fn.__module__, fn.__qualname__ = __package__, fn.__name__  # where pickle finds it
-        setattr(Tensor, name + "_", guarded(fn, name + "_", method=True))
-        FACE.setdefault(name + "_", guarded(fn, name + "_"))
-    for name, fn in getattr(family, "OPERATORS", {}).items():
-        setattr(Tensor, name, fn)
-    PUBLIC.update(FACE)
-
-
 def later(name: str) -> Any:
-    """A name of the face whose family has not been imported yet."""
-    _install_once(LATER[name])
-    return FACE[name]
+    """A function of the face, whose family is imported for it."""
+    _install(LATER[name], name)
+    return PUBLIC[name]
 
 
-def _install_once(name: str) -> None:
-    """Several threads may ask for a family at the same time."""
-    family = ops.family(name)
+def _install(home: str, name: str) -> None:
+    """Give the library's face, and Tensor, what a family has of a name. Several threads may ask for it at a time."""
+    family = ops.family(home)
     with _lock:
-        if name in _there:
-            return
-        _install(family)
-        _there.add(name)
+        in_place = name[-1] == "_" and name[:-1] in getattr(family, "INPLACE", "").split()
+        fn: Any = getattr(family, name, None)
+        known = getattr(fn, "__name__", "")
+        if known in family.__all__:
+            sourced(fn, known)
+        if name in family.__all__:
+            PUBLIC[name] = guarded(fn, name)
+            if PUBLIC[name] is fn and getattr(fn, "op", None) is not None:
+                fn.__module__ = family.__name__  # where pickle finds it
+        if in_place:
+            fn = inplace(getattr(family, name[:-1]).op, name)
+            fn.__module__, fn.__qualname__ = __package__, name  # where pickle finds it
+            PUBLIC.setdefault(name, guarded(fn, name))
+        if isinstance(vars(Tensor).get(name), _Later):
+            setattr(Tensor, name, guarded(fn, name, method=True) if in_place else _attribute(family, name))
     if FACES.refresh is not None:
-        FACES.refresh()
+        FACES.refresh([name])
 
 
-_there: set[str] = set()
+def _attribute(family: ModuleType, name: str) -> Any:
+    """What Tensor has by a name, from its family."""
+    operators = getattr(family, "OPERATORS", {})
+    if name in operators:
+        for word, function in operators.items():
+            _name(function, word)
+        return operators[name]
+    getter = getattr(family, "property_" + name, None)
+    fn = getter or getattr(family, "method_" + name, None) or getattr(family, name)
+    if fn.__name__.removeprefix("method_").removeprefix("property_") == name:  # no other name for it
+        sourced(fn, "Tensor." + name)
+    if getter is not None:
+        return property(getter, getattr(family, "set_property_" + name, None) or read_only(name))
+    return guarded(fn, name, method=True)
+
+
+def _name(fn: Any, name: str) -> None:
+    """Call a function by Tensor's name for it, unless it is another of Tensor's."""
+    if isinstance(fn, FunctionType) and fn.__name__ not in vars(Tensor):
+        fn.__name__ = name
+
+
 _lock = RLock()
-
-
 PUBLIC.later = later
 
 
@@ -170,39 +166,54 @@ def read_only(name: str) -> Callable[[Any, Any], None]:
 
 
 class _Later:
-    """What stands for a method until it is asked for, which imports its family."""
+    """What stands for an attribute of Tensor until it is asked for, which imports its family."""
+
+    __slots__ = ("family", "name")
 
     def __init__(self, family: str, name: str) -> None:
         self.family, self.name = family, name
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        _install_once(self.family)
-        return vars(Tensor)[self.name].__get__(instance, owner)
+        _install(self.family, self.name)
+        value = vars(Tensor)[self.name]
+        get = getattr(type(value), "__get__", None)
+        return value if get is None else get(value, instance, owner)
 
 
-def _postpone(family: str, face: str, methods: str, in_place: str) -> None:
+class _LaterProperty(_Later):
+    """The same for one that may be set."""
+
+    __slots__ = ()
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        _install(self.family, self.name)
+        setattr(instance, self.name, value)
+
+
+def _postpone(
+    family: str, face: str = "", methods: str = "", in_place: str = "", operators: str = "", properties: str = ""
+) -> None:
     names = face.split()
-    for name in names:
-        LATER[name] = family
-    for name in ops.methods(names, methods):
+    LATER.update(dict.fromkeys(names, family))
+    for name in (*ops.methods(names, methods), *operators.split()):
         setattr(Tensor, name, _Later(family, name))
     for name in in_place.split():
         setattr(Tensor, name + "_", _Later(family, name + "_"))
         LATER.setdefault(name + "_", family)
+    for name in properties.split():
+        setattr(Tensor, name, _LaterProperty(family, name))
 
 
-for _name in ops.EAGER:
-    _install(ops.family(_name))
-for _name, _given in LAZY.items():
-    _postpone(_name, *_given)
+for _given in FAMILIES.items():
+    _postpone(_given[0], *_given[1])
 for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
     setattr(Tensor, _fn.__name__, _fn)
     _fn.__qualname__ = "Tensor." + _fn.__name__  # as Python's errors name it
 Dual.__repr__, Batched.__repr__ = _dual_repr, _tracked_repr  # type: ignore[assignment, method-assign]
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
-for _name, _fn in vars(Tensor).items():
-    if _name[:2] == "__" and type(_fn) is type(_repr) and _fn.__name__ not in vars(Tensor):
-        _fn.__name__ = _name
-for _name, _property in list(vars(Tensor).items()):
+for _word, _fn in vars(Tensor).items():
+    if _word[:2] == "__":
+        _name(_fn, _word)
+for _word, _property in list(vars(Tensor).items()):
     if isinstance(_property, property) and _property.fset is None:
-        setattr(Tensor, _name, _property.setter(read_only(_name)))
+        setattr(Tensor, _word, _property.setter(read_only(_word)))

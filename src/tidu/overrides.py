@@ -110,11 +110,12 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     from importlib import import_module
 
     from .faces import NAMESPACES, UNSEEN
+    from .methods import LATER
 
     def public(names: dict[str, Any]) -> list[Any]:
         return [f for n, f in names.items() if isinstance(f, FunctionType) and n not in UNSEEN]
 
-    found: dict[Any, list[Any]] = {import_module(__package__): public(PUBLIC)}
+    found: dict[Any, list[Any]] = {import_module(__package__): public({n: PUBLIC[n] for n in LATER})}
     for name in NAMESPACES:
         module = import_module(f"{__package__}.{name}")
         found[module] = public({n: f for n, f in vars(module).items() if n[0] != "_"})

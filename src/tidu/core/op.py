@@ -35,13 +35,23 @@ from .careful import Packed, recorded
 from .modes import state
 from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
 from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
-from .subclass import interpreter_of, special_among
+from .subclass import PUBLIC, interpreter_of, special_among
 from .tensor import Detached, Inference, Tensor, new, tensor_of
 from .views import attach_view, geometry, live_node, storage_of
 
 ndarray = np.ndarray
 REAL_OR_COMPLEX = "fcV"  # the kinds of NumPy dtypes that have gradients; V is bfloat16's
-REGISTRY: dict[str, Op] = {}
+
+
+class _Registry(dict[str, "Op"]):
+    """Ops by name; one that is not there yet comes with the public function or method of its name."""
+
+    def __missing__(self, name: str) -> Op:
+        PUBLIC.get(name) or getattr(Tensor, name)
+        return dict(self)[name]
+
+
+REGISTRY = _Registry()
 Rule = Callable[..., Any]
 
 

@@ -35,6 +35,12 @@ class _Face(dict[str, Callable[..., Any]]):
     def __missing__(self, name: str) -> Callable[..., Any]:
         return self.later(name)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
 
 PUBLIC = _Face()  # the face, by which overriding functions know the ops
 _public_of: dict[Any, Callable[..., Any]] = {}
@@ -146,7 +152,7 @@ class _Faces:
     start: Callable[[], None]
     stop: Callable[[], None]
     between: Callable[[Callable[[], None]], None] = staticmethod(lambda change: change())
-    refresh: Callable[[], None] | None = None  # None: nobody watches
+    refresh: Callable[..., None] | None = None  # None: nobody watches
     for_good = False
 
 

@@ -8,8 +8,8 @@
     INPLACE      ops with an in-place variant (x.exp_(), tidu.exp_)
     OPERATORS    Python's operators: {"__add__": add, ...}
 
-The families that every program needs are imported at once (`EAGER`). The others are imported when one of their names
-is first used; `index.py`, written by `python -m tidu.ops`, says which names these are, and a test that it is true.
+A family is imported when one of its names is first used; `index.py`, written by `python -m tidu.ops`, says which names
+these are, and a test that it is true.
 """
 
 from __future__ import annotations
@@ -19,11 +19,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-EAGER = (
-    "arithmetic", "comparison", "conversion", "creation", "export", "factories",
-    "indexing", "joining", "matmul", "pointwise", "powers", "properties", "reduction", "selection", "shape",
-    "storage", "windows",
-)  # fmt: skip
 NOT_FAMILIES = ("index",)
 
 

@@ -1,32 +1,36 @@
-"""`python -m tidu.ops`: write index.py, the names of the families that are imported on first use."""
+"""`python -m tidu.ops`: write index.py, the names of the families of ops."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import wrap
 
-from . import EAGER, family, names
+from . import family, names
 
 
-def entry(name: str) -> tuple[str, str, str]:
-    """What a family gives: names of the face, methods, ops with an in-place variant."""
+def entry(name: str) -> tuple[str, ...]:
+    """What a family gives: names of the face, methods, ops with an in-place variant, operators, properties."""
     module = family(name)
-    if hasattr(module, "OPERATORS") or hasattr(module, "PROPERTIES"):
-        raise SystemExit(f"{name} has operators or properties, which must be there at once: add it to EAGER")
-    return (
-        " ".join(module.__all__),
-        " ".join(getattr(module, "METHODS", "").split()),
-        " ".join(getattr(module, "INPLACE", "").split()),
-    )
+    operators: dict[str, list[str]] = {"": [], "set": []}
+    for word, value in getattr(module, "OPERATORS", {}).items():
+        operators["set" if hasattr(type(value), "__set__") else ""].append(word)
+    given = [
+        module.__all__, getattr(module, "METHODS", "").split(), getattr(module, "INPLACE", "").split(), operators[""],
+        [*operators["set"], *getattr(module, "PROPERTIES", "").split()],
+    ]  # fmt: skip
+    while given and not given[-1]:
+        given.pop()
+    return tuple(map(" ".join, given))
 
 
 def source() -> str:
     """The text of index.py."""
-    lines = ['"""Written by `python -m tidu.ops`: what the families imported on first use give."""', ""]
-    lines += ["# family: (names of the face, methods, ops with an in-place variant)", "LAZY = {"]
+    lines = ['"""Written by `python -m tidu.ops`: what the families give."""', "", "# fmt: off"]
+    lines += [
+        "# family: (names of the face, methods, ops with an in-place variant, operators, properties)",
+        "FAMILIES = {",
+    ]
     for name in names():
-        if name in EAGER:
-            continue
         lines.append(f'    "{name}": (')
         for words in entry(name):
             parts = wrap(words, 100) or [""]
