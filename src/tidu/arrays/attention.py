@@ -19,8 +19,6 @@ from tidu.arrays.native import address, kernel, share
 from tidu.arrays.rows import row_sum
 from tidu.arrays.threads import BLOCK, exponential, get_num_threads, one_blas_thread, parallel, quiet
 
-__all__ = ["Mask", "backward", "forward"]
-
 Array = np.ndarray[Any, Any]
 At = tuple[slice, slice]  # some of the batch, some of the heads
 _matmul, _mul, _add, _sub, _div, _log, _and = (

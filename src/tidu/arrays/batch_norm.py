@@ -18,10 +18,6 @@ from .native import address, kernel, over_pieces
 from .rows import row_dot
 from .threads import BIG, BLOCK, parallel, quiet
 
-__all__ = [
-    "affine", "backward", "dots", "forward", "grouped_backward", "grouped_forward", "moments", "pulled",
-]  # fmt: skip
-
 _FLOAT32 = np.dtype(np.float32)
 _SHORT = 16  # elements of a line
 

@@ -21,11 +21,6 @@ from .native import address, compiled
 from .native_loops import WIDTH
 from .threads import BLOCK, get_num_threads, one_blas_thread, parallel
 
-__all__ = [
-    "Columns", "Ints", "Pads", "depthwise", "depthwise_weight", "direct", "direct_weight", "fits",
-    "least_beside", "lie_beside", "output_size", "padded", "samples", "seen_at", "share", "windows",
-]  # fmt: skip
-
 Ints = tuple[int, ...]
 Pads = Sequence[tuple[int, int]]
 _WORK = 1 << 20  # multiplications from which threads pay

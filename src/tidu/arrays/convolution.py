@@ -37,8 +37,6 @@ from tidu.arrays.columns import (
 )  # fmt: skip
 from tidu.arrays.threads import BLOCK
 
-__all__ = ["adjoint_input", "adjoint_weight", "col2im", "correlate", "im2col", "output_size"]
-
 _FLOAT32 = np.dtype(np.float32)
 _SUMS = 8  # partial sums over the samples, each in order
 

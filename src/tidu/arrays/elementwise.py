@@ -18,12 +18,6 @@ import numpy as np
 from tidu.arrays.native import over_elements
 from tidu.arrays.threads import BIG, blocked, exp_scaled, rows_of
 
-__all__ = [
-    "erf", "expm1", "gelu", "gelu_backward", "log1p", "run",
-    "sigmoid", "sigmoid_backward", "silu", "silu_backward", "softplus", "softplus_backward", "tanh",
-    "tanh_backward",
-]  # fmt: skip
-
 Kernel = Callable[..., Any]
 
 _FLOAT32 = np.dtype(np.float32)

@@ -26,8 +26,6 @@ from tidu.arrays import native, pool, threads
 from tidu.arrays.reduce import sum_axes
 from tidu.arrays.threads import one_blas_thread, parallel, quiet
 
-__all__ = ["addmm", "linear", "linear_backward", "mm"]
-
 _FLOAT32 = np.dtype(np.float32)
 _ndarray = np.ndarray
 _add, _matmul, _add_reduce = np.add, np.matmul, np.add.reduce

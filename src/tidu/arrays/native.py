@@ -24,8 +24,6 @@ from tidu.arrays.threads import get_num_threads, parallel, step_of
 if TYPE_CHECKING:
     from tidu.arrays.native_loops import Compiler, Loops
 
-__all__ = ["address", "compiled", "count_pieces", "kernel", "over_elements", "over_pieces", "over_rows", "share"]
-
 _PIECE = 1 << 17  # elements that a thread takes at a time
 
 

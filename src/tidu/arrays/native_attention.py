@@ -15,8 +15,6 @@ from typing import Any
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, log, power
 from tidu.arrays.native_product import product_of, turn_of
 
-__all__ = ["ATTENTION"]
-
 TILE = 2 * WIDTH  # queries that go through together
 _LOWEST = -3.4028234663852886e38  # of finite numbers
 _UNIT = 1 / math.log(2)

@@ -11,8 +11,6 @@ from typing import Any
 
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops
 
-__all__ = ["CONVOLUTIONS"]
-
 Build = Callable[[Loops], None]
 
 

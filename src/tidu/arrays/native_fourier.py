@@ -29,8 +29,6 @@ from tidu.arrays.native import address, compiled, wide
 from tidu.arrays.native_loops import Lanes, Loops, Value
 from tidu.arrays.threads import parallel, step_of
 
-__all__ = ["fourier"]
-
 WIDTH = 16 if wide() else 8  # transforms at once: as many as fill a register
 _BITS = 3 if wide() else 2  # of the largest radix, whose points fill half the registers
 _SIZES = [1 << i for i in range(3, 13)]

@@ -16,8 +16,6 @@ from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, exp, log, power
 from tidu.arrays.native_product import PRODUCTS
 from tidu.arrays.native_recurrent import RECURRENT
 
-__all__ = ["KERNELS"]
-
 
 def _largest(a: Value, b: Value) -> Value:
     return a.where_above(b, b)

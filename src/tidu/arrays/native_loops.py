@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Compiler", "Lanes", "Loops", "Value", "WIDTH", "exp", "log", "power", "sigmoid", "tanh"]
-
 WIDTH = 16  # floats in a vector; LLVM makes several registers of it where the machine's are shorter
 
 

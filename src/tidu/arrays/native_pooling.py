@@ -12,8 +12,6 @@ from typing import Any
 
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops
 
-__all__ = ["WINDOWS"]
-
 Build = Callable[[Loops], None]
 
 

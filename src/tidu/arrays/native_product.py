@@ -11,8 +11,6 @@ from typing import Any
 
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value
 
-__all__ = ["PRODUCTS", "product_of", "turn_of"]
-
 
 def _function(k: Loops, name: str, kinds: str) -> tuple[Any, Loops]:
     """A function in the module, of pointers (p), int64 (n) and floats (f), to be written."""

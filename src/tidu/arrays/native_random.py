@@ -16,8 +16,6 @@ import numpy as np
 from tidu.arrays.native import address, compiled
 from tidu.arrays.native_loops import WIDTH, Loops, Value
 
-__all__ = ["kernel", "normals", "shuffle", "twist"]
-
 BLOCK, SHIFT = 624, 397
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, sigmoid, tanh
 
-__all__ = ["BLOCK", "RECURRENT"]
-
 BLOCK = 2 * WIDTH  # columns of the state in a block of backward's weights; forward's has WIDTH of each gate
 _ROWS = 4
 

@@ -24,11 +24,6 @@ from .generator import WordStream, worth_compiling
 from .pool import parallel
 from .sampling import CHUNK, FEW, Shape, affine, doubles, libm, rounded, singles, to_doubles, to_singles
 
-__all__ = [
-    "binomial", "dirichlet", "log_normal", "normal", "normals_in_turn", "poisson", "standard_gamma",
-    "standard_gamma_grad",
-]  # fmt: skip
-
 _log, _log1p, _exp, _sin, _cos = libm(np.log), libm(np.log1p), libm(np.exp), libm(np.sin), libm(np.cos)
 
 

@@ -20,8 +20,6 @@ import numpy as np
 
 from tidu import waiting
 
-__all__ = ["get_num_threads", "one_blas_thread", "parallel", "quiet", "set_num_threads"]
-
 # NumPy copies a broadcast operand into its buffer when the row is shorter than the buffer, at twice the price of
 # the multiplication itself; with a short buffer it does not. (8192 elements is NumPy's own choice.)
 _BUFFER = 512

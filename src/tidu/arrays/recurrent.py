@@ -22,8 +22,6 @@ import numpy as np
 from tidu.arrays.native import address, kernel
 from tidu.arrays.pool import get_num_threads, one_blas_thread, parallel, quiet
 
-__all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "plain", "plain_backward"]
-
 Array = np.ndarray[Any, Any]
 Needs = Sequence[bool]
 _add, _sub, _mul, _tanh, _matmul = np.add, np.subtract, np.multiply, np.tanh, np.matmul

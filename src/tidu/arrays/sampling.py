@@ -19,26 +19,6 @@ import numpy as np
 from tidu.arrays.generator import WordStream, worth_compiling
 from tidu.arrays.pool import quiet
 
-__all__ = [
-    "affine",
-    "bernoulli",
-    "cauchy",
-    "choose",
-    "coin_flips",
-    "doubles",
-    "exponential",
-    "geometric",
-    "libm",
-    "multinomial",
-    "random_bits",
-    "random_integers",
-    "randperm",
-    "rounded",
-    "to_doubles",
-    "to_singles",
-    "uniform",
-]
-
 CHUNK = 1 << 14  # words handled at a time, so that a pass over them finds them in the cache; a multiple of 32
 FEW = 512  # numbers up to which many a sampler finds them made ahead
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits of the significand

@@ -21,11 +21,6 @@ import numpy as np
 from .native import address, kernel, over_elements, share
 from .threads import BIG, BLOCK, big_ufunc, get_num_threads, parallel, quiet, rows_of, step_of
 
-__all__ = [
-    "add_along", "add_at", "add_rows", "extremum", "relu", "relu_backward", "take_along",
-    "take_rows", "where",
-]  # fmt: skip
-
 _SMALL = 1 << 12  # elements up to which numpy.where is quicker
 _ROW = 2048
 _ZEROS = {kind: np.zeros(_ROW, kind) for kind in "fd"}

@@ -18,8 +18,6 @@ import numpy as np
 from tidu import waiting
 from tidu.arrays import pool
 
-__all__ = ["Team", "build_lead", "build_serve"]
-
 # Words of the table that all share, those that are written often on lines of the cache of their own: the ticket (which
 # job, and its next piece), the function, the pieces' arguments, their number, how many are done, whether to be quiet;
 # and from _STATES on, eight apart, whether each worker sleeps.

@@ -16,7 +16,7 @@ from ..shapes import Size
 from .broadcast import cast, expand_to
 from .levels import alive, by_hand
 from .modes import state
-from .op import Op, Reader
+from .op import Op
 from .parameters import names_of
 from .subclass import Special
 from .tensor import Tensor, new
@@ -435,5 +435,3 @@ class _Transforms:
 
 
 TRANSFORMS = _Transforms()
-
-__all__ = ["Dual", "Reader", "make_dual", "push", "transpose_vjp"]

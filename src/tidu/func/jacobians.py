@@ -19,8 +19,6 @@ from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .transforms import _pick, _put, check_differentiable, grad, jvp, vjp
 from .vmapping import mapped, vmap
 
-__all__ = ["hessian", "hvp", "implicit", "jacfwd", "jacobian", "jacrev", "taylor"]
-
 
 def _real(leaves: Sequence[Any], fn: str, what: str) -> None:
     """Jacobians are of real functions."""

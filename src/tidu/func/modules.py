@@ -7,8 +7,6 @@ from typing import Any
 
 from ..core.tensor import Tensor
 
-__all__ = ["functional_call", "stack_module_state"]
-
 
 def functional_call(
     module: Any,

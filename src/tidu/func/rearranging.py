@@ -8,8 +8,6 @@ from typing import Any
 
 from ..core.tensor import Tensor
 
-__all__ = ["rearrange"]
-
 Axes = list[list[str]]  # one list a dimension: the names that make it up
 ALL = "... "  # the dots where they stand alone, not in parentheses
 

@@ -27,9 +27,6 @@ from ..core.views import live_node
 from ..ops._generator import default_generator
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
-__all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
-
-
 # ------------------------------------------------------------------ values of any kind
 
 

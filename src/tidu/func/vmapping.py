@@ -14,8 +14,6 @@ from ..naming import warn
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
-__all__ = ["vmap"]
-
 
 def vmap(
     func: Callable[..., Any],
