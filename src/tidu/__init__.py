@@ -107,7 +107,7 @@ _MODULES = frozenset(
     "_C __config__ __future__ _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
     "functional futures fx hub jit legacy linalg masked mps multiprocessing nested nn onnx optim overrides "
     "profiler quantization quasirandom random return_types serialization signal sparse special storage testing types utils "
-    "version xpu mtia aliasing cli running printing".split()
+    "version xpu mtia aliasing cli printing".split()
 )
 
 

@@ -306,7 +306,7 @@ def _call() -> list[str]:
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_RUNNER = os.path.join(_PACKAGE, "running.py")
+_RUNNER = os.path.join(_PACKAGE, "cli.py")
 _INSIDE = tuple(os.path.join(_PACKAGE, part, "") for part in ("core", "ops", "autograd"))
 
 
