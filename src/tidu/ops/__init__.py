@@ -50,7 +50,7 @@ def families() -> list[ModuleType]:
 def __getattr__(name: str) -> Any:
     """torch.ops.aten, which few programs need."""
     if name == "aten":
-        from ._aten import aten
+        from ._public import aten
 
         return aten
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

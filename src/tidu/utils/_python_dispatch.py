@@ -118,7 +118,7 @@ class TorchDispatchMode:
         FACES.stop()
 
     def _called(self, name: str, run: Callable[..., Any], args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
-        from ..ops._aten import RUNS
+        from ..ops._public import RUNS
 
         operator, _, overload = name.partition(".")
         func = getattr(_packet(operator, run), overload)
@@ -214,7 +214,7 @@ def _lifted(t: Any) -> Any:
 def _packet(name: str, run: Callable[..., Any]) -> Any:
     """The operator of this name; where the library knows it by that name too, the very one that programs get."""
     from ..ops import aten
-    from ..ops._aten import Operator
+    from ..ops._public import Operator
 
     try:
         return getattr(aten, name)

@@ -25,8 +25,8 @@ from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
 from ..devices import CPU
 from ..naming import sourced_all
-from ..ops._aten import Operator
 from ..ops._generator import default_generator
+from ..ops._public import Operator
 from ..shapes import Size
 from ._python_dispatch import TorchDispatchMode
 
