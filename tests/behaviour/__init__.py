@@ -20,7 +20,7 @@ from typing import Any
 
 from python_repr import as_here
 
-TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners sparse foundation".split()
+TOPICS = "engine views hooks function functional forward_mode func anomaly graph overriding corners sparse foundation edges".split()
 RECORDED = Path(__file__).parent / "recorded"
 
 

@@ -468,7 +468,7 @@ def _place(ctx: Any, k: int, o: Tensor, inputs: list[Tensor], records: bool) -> 
         return t
     if free or not records:
         return o
-    if o._node is not None:  # made elsewhere, or a leaf: take its value
+    if o._node is not None and getattr(o._node, "owner", None) is not ctx:  # made elsewhere, or a leaf: its value
         t = _alias(o)
         o = t
     if o._view is not None:

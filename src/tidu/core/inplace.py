@@ -20,7 +20,7 @@ from .errors import explain
 from .hooks import move_captures
 from .levels import different
 from .modes import CAREFUL, state
-from .node import Node, next_seq
+from .node import Node, freed, next_seq
 from .op import REGISTRY, REQUIRED, Op
 from .promote import result_type, scalar_of
 from .subclass import Special, interpreter_of
@@ -194,7 +194,11 @@ def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
     return x._v.__class__ is list
 
 
-_UNIFORM = ("zero", "fill.number_")  # what writes one number everywhere may write it twice
+# What may be written where one element shows many times: one number everywhere, and what PyTorch advises against.
+_LENIENT = {
+    "zero": "", "fill.number_": "", "tril": "", "triu": "", "masked_fill": "mask] = scalar",
+    "index_fill": "mask] = scalar", "index_put": "indices] = tensor",
+}  # fmt: skip
 
 
 def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
@@ -215,8 +219,10 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
     except NotImplementedError:
         check_common(op, args, x._a)
         raise
-    wants = any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
-    check_inplace(x, wants, op.name in _UNIFORM)
+    writes = op if op.differentiable else op.written(args[1:])
+    wants = writes is not None and any([isinstance(v, Tensor) and _wants(v, x) for v in op.tensor_args(args)])
+    name = op.name.removesuffix(".tensor")
+    check_inplace(x, wants, name in _LENIENT)
     if op.kind == "elementwise" or op.name == "copy":
         for v in flat:
             if v is not x and v.__class__ is Tensor and v._v is x._v:
@@ -230,19 +236,24 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         raise
     a = x._a
     check_result(result, a, op)
-    if not (wants and state.grad and op.differentiable and x.dtype.category >= dtypes.FLOATING):
-        write(a, result)
+    changed: Any = True
+    if _LENIENT.get(name) and _expanded(a):
+        warn(
+            f"Use of {name}_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            f"operation. This also applies to advanced indexing e.g. tensor[{_LENIENT[name]}"
+        )
+        changed = result != a
+    if writes is None or not (wants and state.grad and x.dtype.category >= dtypes.FLOATING):
+        write(a, result, changed)
         x._v[0] += 1
         if state.debug:
             note(x)
-        if wants and state.grad and not op.differentiable:
-            detach_history(x)
         return x
-    before = shadow(x, copy=reads_input(op, args, x))
-    write(a, result)
+    before = shadow(x, copy=reads_input(writes, args, x))
+    write(a, result, changed)
     x._v[0] += 1
     at = op.positions[0]
-    node = op.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
+    node = writes.make_node([before if i == at else v for i, v in enumerate(args)], (x,))
     if any([v is x for i, v in enumerate(op.tensor_args(args)) if i]):  # kept as another argument: it was written
         saved: Any = node.saved
         node.versions = [(k, c, v - 1 if saved[k] is x else v, out) for k, c, v, out in node.versions]
@@ -276,9 +287,9 @@ def shadow(x: Tensor, copy: bool) -> Tensor:
     return t
 
 
-def write(a: np.ndarray[Any, Any], result: Any) -> None:
+def write(a: np.ndarray[Any, Any], result: Any, where: Any = True) -> None:
     if result is not a:
-        np.copyto(a, result, casting="unsafe")
+        np.copyto(a, result, casting="unsafe", where=where)
 
 
 def check_inplace(x: Any, wants: bool, overlapping: bool = False) -> None:
@@ -355,12 +366,6 @@ def check_common(op: Op, args: Sequence[Any], a: np.ndarray[Any, Any]) -> None:
 _BOOLEAN = frozenset("eq ne lt le gt ge logical_and logical_or logical_xor".split())  # results that any dtype can hold
 
 
-def detach_history(x: Tensor) -> None:
-    """A write whose result carries no gradient."""
-    if x._view is None:
-        x._node = None
-
-
 # ------------------------------------------------------------------ history
 
 
@@ -395,7 +400,7 @@ def copy_slices(base: Tensor, x: Tensor, node: Any) -> CopySlices:
     n._hooks = None
     n.edges = (base if base._node is True else base._node, *node.edges[1:])
     n.fn = node
-    n.shared = False
+    n.shared = n.released = False
     storage = storage_of(base._a)
     n.base_place = geometry(base._a, storage)
     n.view_place = geometry(x._a, storage)
@@ -407,9 +412,11 @@ class CopySlices(Node):
     """An in-place op on a view, as part of the history of the base: the cotangent of the window goes through the
     op, the rest passes by."""
 
-    __slots__ = ("base_dtype", "base_place", "fn", "shared", "view_dtype", "view_place")
+    __slots__ = ("base_dtype", "base_place", "fn", "released", "shared", "view_dtype", "view_place")
 
     def apply(self, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
+        if self.released:
+            raise freed(self)
         size, stride, offset = self.base_place
         v_size, v_stride, v_offset = self.view_place
         if not raw:  # what is recorded may lead to the op's own node, by its output
@@ -488,6 +495,7 @@ class CopySlices(Node):
         return cots
 
     def release(self) -> None:
+        self.released = True
         if not self.shared:
             self.fn.release()
 

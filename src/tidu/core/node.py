@@ -101,7 +101,8 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that made the inputs, each with the number of its output."""
-        shown = tuple(function_of(e) for e in self.edges)
+        alone = type(self).__name__ in _ALONE
+        shown = tuple([function_of(e) for e in self.edges if e is not None or not alone])
         self.__dict__["shown_"] = [n for n, _ in shown if isinstance(n, AccumulateGrad)]  # and the hooks on them
         return shown
 
@@ -149,6 +150,10 @@ class Node:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
+_ALONE = frozenset(  # where a number in the other input's place has no edge
+    "FmodBackward0 RemainderBackward0 RsubBackward1 SpecialXlog1PyBackward1 SpecialXlog1PyBackward2 "
+    "SpecialZetaBackward1 SpecialZetaBackward2 XlogyBackward1 XlogyBackward2".split()
+)
 _OF_THE_ENGINE = frozenset({"CopyBackwards", "NotImplemented"})  # nodes that are not of one op
 
 

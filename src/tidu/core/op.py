@@ -314,6 +314,10 @@ class Op:
         """The op that these arguments mean: another one where an op has a rule of its own for complex inputs."""
         return self
 
+    def written(self, others: Sequence[Any]) -> Op | None:
+        """The op that records the in-place variant of an op without derivatives; None: the history stays as it is."""
+        return None
+
     def tensor_args(self, args: Sequence[Any]) -> Iterator[Any]:
         """The tensor arguments in order, lists laid out flat."""
         yield from _flat(args, self.positions, self.lists)

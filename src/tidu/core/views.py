@@ -176,7 +176,11 @@ def strides_of(a: np.ndarray[Any, Any]) -> tuple[int, ...]:
             out.append(s // size if d == 1 and s > 0 and a.size else step)
             step *= max(d, 1)
         return tuple(reversed(out))
-    return tuple(s // size for s in a.strides)
+    strides = [s // size for s in a.strides]
+    for i, (n, s) in enumerate(zip(a.shape, strides, strict=True)):
+        if n == 1 and not s:
+            strides[i] = a.shape[i + 1] * strides[i + 1] if i + 1 < a.ndim else 1
+    return tuple(strides)
 
 
 def offset_in(a: np.ndarray[Any, Any], storage: np.ndarray[Any, Any]) -> int:

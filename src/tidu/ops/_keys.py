@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays.select import add_rows, take_rows
-from ..core.tensor import Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of, type_name
 from ..dtypes import bool_
 from ..naming import warn
 from .shape import reshape
@@ -154,9 +155,14 @@ def _as_tuple(key: Any) -> Any:
     """A key as a tuple. A short list that holds more than numbers is taken for one, as NumPy once did."""
     if isinstance(key, tuple):
         return key
-    if isinstance(key, list) and len(key) < 32:
+    if isinstance(key, (list, str)) and len(key) < 32:
         for k in key:
-            if k is None or k is Ellipsis or isinstance(k, (Tensor, slice, list, tuple, range, ndarray)):
+            if k is None or k is Ellipsis or isinstance(k, (Tensor, slice, Sequence, ndarray)):
+                warn(
+                    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+                    "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+                    "tensor index, x[torch.tensor(seq)], which will result either in an error or a different result"
+                )
                 return key
     return (key,)
 
@@ -173,25 +179,43 @@ def dims_taken(k: Any) -> int:
 def _entry(k: Any) -> Any:
     """One entry of a key: an int, slice, None, Ellipsis, bool, or a tensor of integers or bools."""
     kind = k.__class__
-    if kind is int or kind is slice or k is None or k is Ellipsis or kind is bool:
+    if kind is slice or k is None or k is Ellipsis or kind is bool:
         return k
+    if kind is int:
+        return fits(k)
     if isinstance(k, Tensor):
         return index_tensor(k)
-    if isinstance(k, np.bool_):
-        return bool(k)
-    if isinstance(k, ndarray):
-        return index_tensor(tensor_of(k))
-    if isinstance(k, str):
+    if isinstance(k, (ndarray, Sequence)) and not isinstance(k, (str, bytes)):
+        return index_tensor(tensor_of(_numbers(k)))
+    if isinstance(k, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
-    if isinstance(k, (list, tuple, range)):
-        a = np.asarray([v.numpy() if isinstance(v, Tensor) else v for v in k])
-        return tensor_of(a if a.dtype.kind == "b" and a.size else a.astype(np.int64))
     if isinstance(k, float) or not hasattr(k, "__index__"):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-            f"{type(k).__name__})"
+            f"{type_name(k)})"
         )
-    return operator.index(k)
+    return fits(operator.index(k))
+
+
+def fits(i: int) -> int:
+    """The integer, which 64 bits must hold."""
+    if not -(2**63) <= i < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return i
+
+
+def _numbers(k: Any) -> Any:
+    """A sequence of integers, of bools or of sequences of them, as an array."""
+    a = k if isinstance(k, ndarray) else np.asarray([v.numpy() if isinstance(v, Tensor) else v for v in k])
+    if a.dtype.kind in "bu" and a.size and a.dtype.itemsize < 8:
+        return a
+    if a.dtype.kind in "US":
+        raise TypeError("new(): invalid data type 'str'")
+    for v in a.flat if a.dtype.kind in "Ou" else ():
+        if not isinstance(v, (int, float, np.number)):
+            raise RuntimeError(f"Could not infer dtype of {type(v).__name__}")
+        fits(int(v))
+    return a.astype(np.int64)
 
 
 def index_tensor(t: Any) -> Any:
@@ -211,6 +235,7 @@ def index_tensor(t: Any) -> Any:
 def out_of_range(x: Any, dim: int, i: int, shown: int) -> IndexError:
     """The error for an integer, which stands at place `shown` of the key."""
     shape = x.shape
+    fits(i)
     if not len(shape) and not i:
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "

@@ -6,19 +6,21 @@ has a rule that is linear over the real numbers alone. `conj` computes its resul
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..core.broadcast import sum_to
+from ..core.broadcast import cast, sum_to
 from ..core.elementwise import binary, kind_of, unary
 from ..core.inplace import inplace
 from ..core.linear import linear, view_op
 from ..core.op import Op
 from ..core.promote import FLOATS, SAME, Policy
 from ..core.tensor import Tensor, type_name
+from ..core.views import offset_in, storage_of
 from ..shapes import broadcast_shapes
 from ._arguments import describe
 from ._dtypes import either, exact_out, refuse
@@ -46,7 +48,22 @@ INPLACE = (
 
 def _comparison(name: str, ufunc: Any, ordered: bool = True) -> Any:
     policy = refuse("c", name + "_cpu", integers="biu") if ordered else SAME
-    return binary(name, ufunc, policy=policy)
+    call = binary(name, ufunc, policy=policy)
+
+    @functools.cache
+    def written(rules: int) -> Op:
+        """In place a comparison is a function whose derivatives are zero."""
+        vjp: dict[str, Any] = {
+            "input": ZERO, "other": lambda g, other_shape, other_dtype: cast(zeros(sum_to(g, other_shape)), other_dtype)
+        }  # fmt: skip
+        names = tuple(vjp)[:rules]
+        return Op(
+            name, call.op.forward, {n: vjp[n] for n in names}, tensors=names,
+            node=f"{name.capitalize()}Backward{rules - 1}", register=False,
+        )  # fmt: skip
+
+    call.op.written = lambda others: written(1 + isinstance(others[0], Tensor))
+    return call
 
 
 eq = not_equal = _comparison("eq", np.equal, ordered=False)
@@ -301,6 +318,8 @@ def _view_as_complex(input: Any) -> Any:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % (2 * input.itemsize) for s, n in zip(input.strides[:-1], input.shape[:-1]) if n > 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if offset_in(input, storage_of(input)) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return input.view(whole)[..., 0]
 
 

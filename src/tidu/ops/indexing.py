@@ -191,7 +191,7 @@ def getitem(self: Tensor, key: Any) -> Any:
     if kind is int:
         try:
             return select(self, 0, key)
-        except IndexError:
+        except (IndexError, OverflowError):
             raise out_of_range(self, 0, key, 0) from None
     if kind is slice:
         try:
@@ -221,7 +221,7 @@ def getitem(self: Tensor, key: Any) -> Any:
             else:
                 view = chain(self, plain)
                 return alias(view) if view is self else view
-        except (IndexError, AttributeError):
+        except (IndexError, AttributeError, OverflowError):
             pass  # the way below takes every kind of value, and says what is wrong in PyTorch's words
     view, indices = basic(self, key)
     if indices is not None:
@@ -349,7 +349,7 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
         try:
             out[key] = values
             return
-        except (IndexError, ValueError):
+        except (IndexError, ValueError, TypeError):
             pass
     values = _fitted(indices, out.shape, values)
     refuse_index(indices, out.shape)
@@ -484,7 +484,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                     if key.__class__ is not Tensor and _same_place(a[plain], b):  # x[key] += v comes back here
                         self._v[0] += 1
                         return
-            except (IndexError, ValueError, OverflowError):
+            except (IndexError, ValueError, OverflowError, TypeError):
                 pass
     if not isinstance(value, Tensor):
         value = _value(value, self)
@@ -492,11 +492,14 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if key is True:
         key = None
-    view, indices = basic(self, key)
+    view, indices = basic(self, (key,) if key.__class__ is slice else key)
     if indices is None:
-        _copy_into(view, value)
+        if value.__class__ is Tensor and not value._a.ndim and view.__class__ is Tensor:
+            apply_inplace(_ifill_tensor, (view, value))
+        else:
+            _copy_into(view, value)
         return
-    write_part(_put, (view, indices, value, False), put_into)
+    write_part(_put, (view, indices, _unprefixed(value), False), put_into)
 
 
 def _same_place(a: Any, b: Any) -> bool:
@@ -504,16 +507,20 @@ def _same_place(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.strides == b.strides and pointer(a) == pointer(b)
 
 
+def _unprefixed(value: Any) -> Any:
+    """A value without the ones that its shape begins with: they do not count."""
+    shape = tuple(value.shape)
+    lead = 0
+    while lead < len(shape) and shape[lead] == 1:
+        lead += 1
+    return reshape(value, shape[lead:]) if lead else value
+
+
 def _copy_into(view: Any, value: Any) -> None:
-    shape, target = tuple(value.shape), tuple(view.shape)
-    if shape != target and shape:
-        lead = 0
-        while lead < len(shape) and shape[lead] == 1:  # leading ones do not count
-            lead += 1
-        if lead:
-            value = reshape(value, shape[lead:])
-        if shape[lead:] != target:
-            value = value.expand(target)
+    if value.shape != view.shape:
+        value = _unprefixed(value)
+        if len(value.shape) and value.shape != view.shape:
+            value = value.expand(tuple(view.shape))
     plain = value.__class__ is Tensor and view.__class__ is Tensor
     if plain and value._v is view._v and value._a.ndim and not _same_place(value._a, view._a):
         refuse_partial_overlap(view._a, value._a)

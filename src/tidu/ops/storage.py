@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..core.batch import Batched
 from ..core.broadcast import _overlaps
+from ..core.errors import invalid_combination
 from ..core.inplace import check_inplace, shadow
 from ..core.modes import state
 from ..core.op import REGISTRY, Op
@@ -19,7 +20,6 @@ from ..devices import CPU, device
 from ..dtypes import dtype as Dtype
 from ..naming import Shown, warn
 from ._make import shape_of, sizes_of
-from ._sampler import no_derivative
 
 __all__ = [
     "resize_as_",
@@ -287,6 +287,13 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
                 + dtype_word(self.dtype)
             )
         self._a = a if size is None else window(storage_of(a), *_window(size, stride), storage_offset)
+    elif not isinstance(source, (TypedStorage, UntypedStorage)):
+        wrong = f"\n      didn't match because some of the arguments have invalid types: (!{type(source).__name__}!)"
+        window_of = ", int storage_offset, tuple of ints size, tuple of ints stride = None)"
+        raise invalid_combination(
+            "set_", (source,), "()" + wrong, "(torch.Storage source)" + wrong, "(torch.Storage source" + window_of,
+            "(Tensor source)" + wrong, "(Tensor source" + window_of,
+        )  # fmt: skip
     else:
         untyped = source.untyped() if isinstance(source, TypedStorage) else source
         memory = untyped._bytes.view(raw(self).dtype)
@@ -298,7 +305,11 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
     return self
 
 
-_set_op = Op("set", lambda input: input, {"input": no_derivative("set_")}, node="NotImplemented", register=False)
+def _no_rule(g: Any) -> Any:
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+_set_op = Op("set", lambda input: input, {"input": _no_rule}, node="NotImplemented", register=False)
 
 
 def _window(size: Any, stride: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

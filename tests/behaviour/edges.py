@@ -1,0 +1,217 @@
+"""Edges: short sessions, each line answered as Python's prompt would, errors and all."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+
+def session(torch: Any, text: str) -> None:
+    """Run a text statement by statement; print what expressions give and what fails."""
+    import numpy as np
+
+    scope = {"torch": torch, "np": np, "nn": torch.nn, "F": torch.nn.functional, "__name__": "edges"}
+    for statement in ast.parse(text).body:
+        try:
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), "<edges>", "eval"), scope)
+                if value is not None:
+                    print(repr(value))
+            else:
+                exec(compile(ast.Module([statement], []), "<edges>", "exec"), scope)
+        except Exception as error:
+            print(f"{ast.unparse(statement)[:80]}: {type(error).__name__}: {error}")
+
+
+def comparisons_in_place(torch: Any) -> None:
+    session(
+        torch,
+        """
+x = torch.ones(3, requires_grad=True)
+x.eq_(1)
+y = x * 2
+y.eq_(2)
+y.grad_fn.next_functions
+y.sum().backward()
+x.grad
+z = torch.ones(3)
+z.lt_(x * 2)
+z.grad_fn.next_functions
+z.sum().backward()
+x.grad
+w = x * 1
+w[:1].ge_(w[1:2])
+w.grad_fn
+w.sum().backward()
+x.grad
+w = x * 1
+w.ne_(w)
+w.grad_fn.next_functions
+v = torch.ones(2, 3)
+v.gt_(x * 2)
+v.sum().backward()
+x.grad
+x.logical_not_()
+x._version
+x[0].logical_not_()
+y = x * 2
+y.logical_and_(torch.ones(3))
+y.grad_fn
+a, b = (x * 1).split([1, 2])
+a.logical_xor_(torch.ones(1))
+(y * 1).fmod_(2).grad_fn.next_functions
+(y % 2).grad_fn.next_functions
+(2 - y).grad_fn.next_functions
+torch.xlogy(y, 2).grad_fn.next_functions
+torch.xlogy(2, y).grad_fn.next_functions
+(y * 2).grad_fn.next_functions
+""",
+    )
+
+
+def writes_to_expanded(torch: Any) -> None:
+    session(
+        torch,
+        """
+x = torch.ones(1).expand(3)
+x.masked_fill_(torch.tensor([True, False, True]), 2)
+x.masked_fill_(torch.tensor([True, False, False]), torch.tensor(3))
+x.index_fill_(0, torch.tensor([0]), 4.)
+x.index_put_((torch.tensor([0]),), torch.tensor(5.))
+x.index_put_((torch.tensor([0]),), torch.tensor(5.), accumulate=True)
+x[[0]] = 6
+x
+e = torch.ones(2, 1).expand(2, 3)
+e[:, [0, 1]] = torch.arange(4.).view(2, 2)
+e[0] = 1
+e.add_(1)
+e.tril_()
+e.index_add_(0, torch.tensor([0]), torch.ones(1, 3))
+y = (torch.ones(1, requires_grad=True) * 1).expand(3)
+y.masked_fill_(torch.tensor([True, False, True]), 2)
+y.grad_fn
+""",
+    )
+
+
+def whole_assignments(torch: Any) -> None:
+    session(
+        torch,
+        """
+b = torch.ones(2, 3, requires_grad=True) * 1
+z = torch.zeros(2, 3)
+z[:] = b
+z.grad_fn
+z = torch.zeros(2, 3)
+z[0:2] = b
+z.grad_fn.next_functions
+z = torch.zeros(2, 3)
+z[...] = b[0, 0]
+z.grad_fn.next_functions
+z[:] = b.sum()
+z.grad_fn
+z[[0]] = b[[0]]
+z.grad_fn.next_functions
+z[0] = b[[0]]
+torch.autograd.grad(z.sum(), b)
+i = torch.zeros(2, dtype=torch.long)
+i[:] = torch.tensor(2.5)
+i
+x = torch.zeros(2, 3)
+x[x > 100] = torch.ones(0, 3)
+x[:1] = x[0]
+x[:] = x[0, 0]
+x[1:] = torch.ones(2, 1, 3)
+""",
+    )
+
+
+def odd_keys(torch: Any) -> None:
+    session(
+        torch,
+        """
+x = torch.arange(6).view(2, 3)
+x[[0, slice(1)]]
+x[[None]]
+x[[...]]
+x[[torch.tensor(0)]]
+x[[[0]]]
+x[[True, False]]
+x[[0] * 33]
+x[['a']]
+x['a']
+x[b'a']
+x[[1.5]]
+x[[object()]]
+x[[{}]]
+x[[[0, 'a']]]
+x[np.array([1.5])]
+x[np.float64(1)]
+x[np.bool_(True)]
+x[1.]
+x[{0}]
+x[2**63]
+x[-2**63 - 1]
+x[:, 2**63]
+x[[2**63]]
+x[..., 2**63] = 2
+x[2**62]
+x[2**70:]
+x[[0, 2**63 - 1]]
+from collections import UserList
+x[UserList([0, 1])]
+x[[slice(0, 1)]] = 4
+x
+""",
+    )
+
+
+def strides_of_ones(torch: Any) -> None:
+    session(
+        torch,
+        """
+z = torch.ones(2, 3)
+z.t()[None].stride(), z.t()[:, None].stride(), z.t()[..., None].stride(), z.t()[None, :, None].stride()
+z.t().unsqueeze(1).stride(), z.t().unsqueeze(2).stride()
+z.diagonal().unsqueeze(0).stride(), z[:, ::2].unsqueeze(-1).stride(), z.expand(1, 2, 3).stride()
+z.requires_grad_()
+z.t()[None].stride(), z.t()[:, None, ..., None].stride()
+torch.view_as_complex(torch.arange(6.)[1:5].view(2, 2))
+torch.view_as_complex(torch.arange(6.)[2:6].view(2, 2))
+""",
+    )
+
+
+def one_tensor_returned_twice(torch: Any) -> None:
+    session(
+        torch,
+        """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        return y, y
+    @staticmethod
+    def backward(ctx, a, b):
+        print(a, b)
+        return a + b
+
+x = torch.ones(2, requires_grad=True)
+a, b = Twice.apply(x)
+a is b, a.output_nr
+(a * 3 + b).sum().backward()
+x.grad
+p = torch.ones(3, requires_grad=True)
+q = torch.ones(3, requires_grad=True)
+b = p * 1
+b[0] += q[0]
+g, = torch.autograd.grad((b * b).sum(), p, create_graph=True)
+torch.autograd.grad((g * g).sum(), p)
+(b.sum() + q.sum()).backward()
+q.grad
+b = p * 1
+b.set_(torch.ones(2))
+b.sum().backward()
+b.set_(3)
+""",
+    )
