@@ -285,9 +285,9 @@ def _restorer(map_location: Any) -> Callable[[Any, str], Any]:
 
 def normalize_storage_type(storage_type: Any) -> Any:
     """The storage class of the CPU."""
-    from . import legacy
+    from . import elsewhere
 
-    return getattr(legacy, storage_type.__name__)
+    return getattr(elsewhere, storage_type.__name__)
 
 
 # What follows reads the settings above.

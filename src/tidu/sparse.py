@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import elsewhere
 from .core.tensor import tensor_of
 from .elsewhere import unbuilt, unbuilt_names
 from .ops._coo_rules import addmm as _addmm
@@ -147,10 +148,9 @@ globals().update(unbuilt_names("torch.sparse", _UNBUILT, "solvers for sparse ten
 
 def __getattr__(name: str) -> Any:
     if name.endswith("Tensor"):
-        from . import legacy
-
-        if hasattr(legacy, name):
-            value = globals()[name] = _type_of(name, getattr(legacy, name).dtype)
+        kind = getattr(elsewhere, name, None)
+        if kind is not None:
+            value = globals()[name] = _type_of(name, kind.dtype)
             return value
     from .missing import missing_name
 

@@ -358,7 +358,7 @@ class Optimizer:
             param_group["param_names"] = names
         for p in params:
             if not isinstance(p, Tensor):
-                from ..legacy import typename
+                from ..elsewhere import typename
 
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):

@@ -57,7 +57,7 @@ def _addindent(s_: str, numSpaces: int) -> str:
 
 
 def _typename(x: Any) -> str:
-    from ...legacy import typename
+    from ...elsewhere import typename
 
     return typename(x)
 

@@ -28,7 +28,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Take the parameters' values from a vector; they become views of it."""
     if not isinstance(vec, Tensor):
-        from ...legacy import typename
+        from ...elsewhere import typename
 
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     at = 0
