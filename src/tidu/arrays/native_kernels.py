@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tidu.arrays.elementwise import ATANH_ERF
-from tidu.arrays.native_attention import ATTENTION
+from tidu.arrays.native_attention import ATTENTION, PRODUCTS
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, exp, log, power, sigmoid
-from tidu.arrays.native_product import PRODUCTS
 from tidu.arrays.native_recurrent import RECURRENT
 
 
