@@ -8,7 +8,6 @@ from typing import Any
 
 from tidu.arrays.native_loops import WIDTH, Lanes, Loops, Value, log, power
 
-
 # ------------------------------------------------------------------ products, and matrices turned on their side
 
 # Eight rows of the result by 32 columns are summed in registers, over all of the inner dimension in order: the bits depend
