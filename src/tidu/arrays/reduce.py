@@ -30,7 +30,7 @@ from .rows import row_sum
 from .threads import BIG, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
-    "cumsum", "mean_all", "mean_axes", "sum_all", "sum_axes",
+    "cumsum", "divided", "mean_all", "mean_axes", "sum_all", "sum_axes",
 ]  # fmt: skip
 
 _FLOAT32, _INT64 = np.dtype(np.float32), np.dtype(np.int64)
@@ -40,6 +40,7 @@ _ndarray = np.ndarray
 
 _PIECE = 4096  # elements, or rows, of one dot
 _ONES: dict[str, np.ndarray] = {"f": np.ones(_PIECE, np.float32), "d": np.ones(_PIECE, np.float64)}
+_NUMBERS = {kind: [np.array(n, kind) for n in range(257)] for kind in "fd"}  # quicker than Python's
 _SHORT = {kind: [ones[:n] for n in range(257)] for kind, ones in _ONES.items()}
 
 
@@ -94,12 +95,18 @@ def mean_all(a: np.ndarray) -> np.ndarray:
     if not a.size:
         out[...] = np.nan
         return out
-    return _div(out, a.size, out)
+    out[()] = out.item() / a.size  # by Python, which is quicker with one number
+    return out
 
 
 def sum_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) -> np.ndarray:
     """The sum over an axis, or over several of them; negative ones count from the end. Source: torch.sum."""
     rank = a.ndim
+    kind = a.dtype.char
+    if rank and (kind == "f" or kind == "d") and a.size <= BIG and a.flags.c_contiguous and type(axes) is tuple:
+        few = _few_axes(a, axes, keepdims, _SHORT[kind])
+        if few is not None:
+            return few
     if type(axes) is int:
         if rank == 2 and a.dtype.char in "fd" and a.flags.c_contiguous and a.size:
             out = _sum_columns(a) if axes % 2 == 0 else _sum_rows(a)
@@ -131,6 +138,25 @@ def sum_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) -
                 out = np.stack([_sum_columns(x) for x in a.reshape(outer, n, inner)])
             return out.reshape(result if result is not None else shape[:first] + shape[last + 1 :])
     return np.asarray(_add_reduce(a, axes, _INT64 if dtype.kind in "iub" else None, None, keepdims))
+
+
+def _few_axes(a: np.ndarray, axes: tuple[int, ...], keepdims: bool, ones: list[np.ndarray]) -> np.ndarray | None:
+    """The sum over all axes, or over the last, or over the first of two, where that is short: without a detour."""
+    shape = a.shape
+    if len(axes) == len(shape):
+        out = sum_all(a)
+        return out.reshape((1,) * a.ndim) if keepdims else out
+    k = axes[0] if len(axes) == 1 else 0
+    n = shape[k]
+    if len(axes) != 1 or not 1 < n <= 256:  # the sum of -0. alone is 0.
+        return None
+    if k == len(shape) - 1 or k == -1:
+        out = a.dot(ones[n])
+        return out[..., None] if keepdims else out
+    if k == 0 and len(shape) == 2:
+        out = ones[n].dot(a)
+        return out[None] if keepdims else out
+    return None
 
 
 def _sum_rows(a: np.ndarray) -> np.ndarray:
@@ -171,11 +197,16 @@ def mean_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) 
     if a.dtype.itemsize == 2:
         return mean_axes(a.astype(_FLOAT32), axes, keepdims).astype(a.dtype)
     out = sum_axes(a, axes, keepdims)
-    count = a.size // out.size if out.size else 1
-    if not a.size and out.size:
+    if not a.size:
         out[...] = np.nan
         return out
-    return _div(out, count, out)
+    return divided(out, a.size // out.size)
+
+
+def divided(a: np.ndarray, n: float) -> np.ndarray:
+    """a / n, in place."""
+    kind = a.dtype.char
+    return _div(a, _NUMBERS[kind][n] if n.__class__ is int and n <= 256 and kind in _NUMBERS else n, a)
 
 
 _BLOCK = 16  # elements: the product costs so many multiplications an element

@@ -46,6 +46,7 @@ _NARROW = 32  # elements of a row up to which the reductions of NumPy that start
 # Elements of a row up to which a product with one number a row spends most of its time between rows, if it has a few.
 _SHORT = 256
 _FEW = 32
+_FEW_ROWS = 128  # rows up to which a turned copy does not pay
 
 _ONES = {kind: np.ones(_DOT, kind) for kind in "fd"}
 
@@ -162,10 +163,7 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray, shared: int 
     the threads to share from more than `shared` elements on."""
     a = ins[0]
     out = np.empty(a.shape, a.dtype)
-    if a.ndim == 2 and axis in (1, -1) and 0 < a.size <= _TINY and a.itemsize > 2:  # nothing to lay out, nor to share
-        with quiet():
-            kernel(*ins, out)
-    elif a.size:
+    if a.size:
         outer, n, inner = _slabs(a, axis)
         shape = (outer, n) if inner == 1 else (outer, n, inner)
         if inner == 1 and a.size > _NATIVE and a.dtype == _FLOAT32:
@@ -174,6 +172,32 @@ def _apply(kernel: Callable[..., Any], axis: int, *ins: np.ndarray, shared: int 
                 return out
         _over_blocks(kernel, [x.reshape(shape) for x in ins], [out.reshape(shape)], a.dtype.itemsize == 2)
     return out
+
+
+def _is_small(a: np.ndarray) -> bool:
+    """Whether there is nothing to share."""
+    return 0 < a.size <= _TINY and a.itemsize > 2
+
+
+def _few_within(s: np.ndarray) -> bool:
+    """`_within` for a few numbers; NaN is as good, for its row is NaN in any case."""
+    sums = s.ravel().tolist()
+    return min(sums) > _LEAST and max(sums) < _MOST
+
+
+def _sum_along(a: np.ndarray, axis: int) -> np.ndarray:
+    """The sums of a small array along an axis, which is kept."""
+    n = a.shape[axis]
+    if axis == a.ndim - 1 and n <= _DOT:
+        return a.dot(_ONES[a.dtype.char][:n])[..., None]
+    return _add_reduce(a, axis, None, None, True)
+
+
+def _small_max(a: np.ndarray, axis: int) -> np.ndarray:
+    """The maxima of a small array along an axis, which is kept."""
+    if axis == 1 and a.ndim == 2 and a.size > _FEW_ROWS * a.shape[1]:
+        return _row_max(a)
+    return _max_reduce(a, axis, None, None, True)
 
 
 # --- softmax ------------------------------------------------------------------------------------
@@ -200,12 +224,11 @@ def _shift(x: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def _softmax(x: np.ndarray, out: np.ndarray) -> None:
-    if x.size > _TINY:
-        _exponentials(x, out)
-        s = row_sum(out)
-        if _within(s):
-            _div(out, s, out)
-            return
+    _exponentials(x, out)
+    s = row_sum(out)
+    if _within(s):
+        _div(out, s, out)
+        return
     _shift(x, out)
     _exp(out, out)
     _div(out, row_sum(out), out)
@@ -213,6 +236,13 @@ def _softmax(x: np.ndarray, out: np.ndarray) -> None:
 
 def softmax(a: np.ndarray, axis: int) -> np.ndarray:
     """exp(a) / sum(exp(a)) along `axis`. Source: torch.softmax."""
+    if _is_small(a):
+        y = _exp(a if a.flags.c_contiguous else a.copy())
+        s = _sum_along(y, axis)
+        if s.size > _FEW or not _few_within(s):
+            _sub(a, _small_max(a, axis), y)
+            s = _sum_along(_exp(y, y), axis)
+        return _div(y, s, y)
     return _apply(_softmax, axis, a)
 
 
@@ -223,22 +253,32 @@ def _softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 def softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
     """(g - sum(g * out)) * out along `axis`, with softmax's result `out`."""
+    if _is_small(g):
+        t = _mul(g, out, np.empty(out.shape, out.dtype))
+        _sub(g, _sum_along(t, axis), t)
+        return _mul(t, out, t)
     return _apply(_softmax_backward, axis, g, out, shared=_SHARED_LONG)  # it computes little
 
 
 def _log_softmax(x: np.ndarray, out: np.ndarray) -> None:
-    if x.size > _TINY:
-        _exponentials(x, out)
-        s = row_sum(out)
-        if _within(s):
-            _sub(x, _log(s), out)
-            return
+    _exponentials(x, out)
+    s = row_sum(out)
+    if _within(s):
+        _sub(x, _log(s), out)
+        return
     _shift(x, out)
     _sub(out, _log(row_sum(_exp(out))), out)
 
 
 def log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
     """a - logsumexp(a) along `axis`. Source: torch.log_softmax."""
+    if _is_small(a):
+        a = a if a.flags.c_contiguous else a.copy()
+        s = _sum_along(_exp(a), axis)
+        if s.size > _FEW or not _few_within(s):
+            a = a - _small_max(a, axis)
+            s = _sum_along(_exp(a), axis)
+        return _sub(a, _log(s, s))
     return _apply(_log_softmax, axis, a)
 
 
@@ -250,6 +290,10 @@ def _log_softmax_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None
 
 def log_softmax_backward(g: np.ndarray, out: np.ndarray, axis: int) -> np.ndarray:
     """g - exp(out) * sum(g) along `axis`, with log_softmax's result `out`."""
+    if _is_small(g):
+        t = _exp(out, np.empty(out.shape, out.dtype))
+        _mul(t, _sum_along(g, axis), t)
+        return _sub(g, t, t)
     return _apply(_log_softmax_backward, axis, g, out)
 
 
@@ -271,8 +315,12 @@ def _logsumexp(x: np.ndarray, out: np.ndarray) -> None:
 def logsumexp(a: np.ndarray, axis: int, keepdims: bool = False) -> np.ndarray:
     """log(sum(exp(a))) along `axis`. Source: torch.logsumexp (one dimension)."""
     axis %= a.ndim or 1
-    outer, n, inner = _slabs(a, axis)
     shape = a.shape[:axis] + ((1,) if keepdims else ()) + a.shape[axis + 1 :]
+    if _is_small(a):
+        s = _sum_along(_exp(a if a.flags.c_contiguous else a.copy()), axis)
+        if s.size <= _FEW and _few_within(s):
+            return _log(s, s).reshape(shape)
+    outer, n, inner = _slabs(a, axis)
     if not n or not a.size:
         return np.full(shape, -np.inf, a.dtype)
     flat_shape, out_shape = ((outer, n), (outer, 1)) if inner == 1 else ((outer, n, inner), (outer, 1, inner))

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..arrays import rows
 from ..arrays.pool import quiet
-from ..arrays.reduce import sum_all, sum_axes
+from ..arrays.reduce import divided, mean_all, mean_axes, sum_all, sum_axes
 from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
 from ..core.linear import shaped_op
@@ -233,22 +233,17 @@ def _check_mean(d: dtypes.dtype, what: str) -> None:
         )
 
 
-def _mean_all_forward(input: Any) -> Any:
-    dt = input.dtype
-    if is_low(dt):  # rounded once
-        return np.asarray(_total(input.astype(np.float32)) / np.float32(input.size)).astype(dt)
-    return np.asarray(_total(input) / dt.type(input.size))
-
-
 def _mean_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
-    dt = input.dtype
-    wide = input.astype(np.float32) if is_low(dt) else input
-    with quiet():
-        r = np.asarray(low_sum(wide, dim, keepdim) / wide.dtype.type(divisor(input.shape, dim)))
-    return r.astype(dt, copy=False)
+    return packed(mean_axes(input, dim, keepdim))
 
 
-_mean_all = shaped_op("mean", _mean_all_forward, lambda g, shape: expand_to(g / numel(shape), shape))
+def _mean_total(input: Any) -> Any:
+    if input.dtype.kind in "biu":
+        _check_mean(dtypes.from_numpy(input.dtype), "Input")
+    return mean_all(input)
+
+
+_mean_all = shaped_op("mean", _mean_total, lambda g, shape: expand_to(g / numel(shape), shape))
 _mean_dim = shaped_op(
     "mean_dim",
     _mean_forward,
@@ -257,12 +252,13 @@ _mean_dim = shaped_op(
 )
 
 
-def mean(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+def _mean_given(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over some dimensions; NaN where there are none."""
     if dtype is not None:
         _check_mean(dtype, "Optional")
         input = cast(input, dtype.np)
-    _check_mean(input.dtype, "Input")
+    if input.dtype.category < FLOATING:
+        _check_mean(input.dtype, "Input")
     if dim is _ALL and keepdim:
         raise TypeError("keepdim= without dim=")
     if dim is _ALL:
@@ -270,6 +266,9 @@ def mean(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = Non
     else:
         r = _mean_dim(input, normalize_dims(dim, input.ndim), keepdim)
     return r if out is None else into("mean", out, r)
+
+
+mean = quick(_mean_given, "mean", _mean_all)
 
 
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
@@ -358,20 +357,19 @@ def prod(input: Any, dim: Any = _ALL, keepdim: bool = False, *, dtype: Any = Non
 
 def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
     dt = input.dtype
-    x = input.astype(np.float32) if is_low(dt) else input
+    low = is_low(dt)
+    x = input.astype(np.float32) if low else input
     n = divisor(input.shape, dim)
-    with quiet():
-        m = np.add.reduce(x, dim, None, None, True) / x.dtype.type(n)
-        d = x - m
-        sq = d.real * d.real + d.imag * d.imag if d.dtype.kind == "c" else d * d
-        real = sq.dtype.type
-        r = packed(np.add.reduce(sq, dim, None, None, keepdim) / real(max(n - correction, 0)))
-    return r.astype(dt.type(0).real.dtype if dt.kind == "c" else dt, copy=False)
+    d = x - (mean_all(x) if len(dim) == x.ndim and x.size else mean_axes(x, dim, True))
+    sq = d.real * d.real + d.imag * d.imag if dt.kind == "c" else np.multiply(d, d, d)
+    n -= correction
+    r = divided(packed(sum_axes(sq, dim, keepdim)), n if n > 0 else 0)
+    return r.astype(dt) if low else r
 
 
 def _std_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any:
-    with quiet():
-        return np.sqrt(_var_forward(input, dim, correction, keepdim))
+    r = _var_forward(input, dim, correction, keepdim)
+    return np.sqrt(r, r)
 
 
 def _centred(input: Any, dim: Ints) -> Any:
@@ -379,7 +377,7 @@ def _centred(input: Any, dim: Ints) -> Any:
 
 
 def _mean_value(x: Any, dim: Ints) -> Any:
-    return _mean_dim(x, dim, True) if isinstance(x, Tensor) else np.asarray(_mean_forward(x, dim, True))
+    return _mean_dim(x, dim, True) if isinstance(x, Tensor) else mean_axes(x, dim, True)
 
 
 def _freedom(shape: Any, dim: Ints, correction: float) -> float:
@@ -430,13 +428,14 @@ def _spread(op: Op, name: str, input: Any, dim: Any, unbiased: Any, correction: 
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
         raise TypeError(f"{name}() received an invalid combination of arguments")
-    if input.dtype.category < dtypes.FLOATING:
+    if input.dtype.category < FLOATING:
         what = name if name.endswith("_mean") else "std and var"
         raise RuntimeError(f"{what} only support floating point and complex dtypes")
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
-    dims = normalize_dims(dim, input.ndim)
-    if (divisor(input.shape, dims) if input.numel() else 0) <= correction:
+    shape = input.shape
+    dims = normalize_dims(dim, len(shape))
+    if divisor(shape, dims) <= correction or 0 in shape:
         warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel)."
@@ -467,7 +466,7 @@ _var_mean = Op(
     "var_mean",
     lambda input, dim, correction, keepdim: (
         _var_forward(input, dim, correction, keepdim),
-        np.asarray(_mean_forward(input, dim, keepdim)),
+        _mean_forward(input, dim, keepdim),
     ),
     vjp={
         "input": lambda g0, g1, input, input_shape, dim, correction, keepdim: (
@@ -488,7 +487,7 @@ _std_mean = Op(
     "std_mean",
     lambda input, dim, correction, keepdim: (
         _std_forward(input, dim, correction, keepdim),
-        np.asarray(_mean_forward(input, dim, keepdim)),
+        _mean_forward(input, dim, keepdim),
     ),
     vjp={
         "input": lambda g0, g1, input, out0, input_shape, dim, correction, keepdim: (
@@ -528,7 +527,8 @@ def _logsumexp_forward(input: Any, dim: Ints, keepdim: bool) -> Any:
     dt = input.dtype
     x = input.astype(np.float32) if is_low(dt) else input
     if len(dim) == 1 and x.dtype.kind == "f" and x.size and x.ndim:
-        return rows.logsumexp(x, dim[0], keepdim).astype(dt, copy=False)
+        r = rows.logsumexp(x, dim[0], keepdim)
+        return r if r.dtype is dt else r.astype(dt)
     with quiet():
         if x.size:
             real = x.real if x.dtype.kind == "c" else x
