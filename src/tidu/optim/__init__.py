@@ -13,6 +13,8 @@ from .matrices import Adafactor, Muon
 from .optimizer import Optimizer
 
 _sourced_all(globals())
+from .lbfgs import least_squares, minimize  # noqa: E402 (PyTorch has not these)
+
 # PyTorch has a file for each, by which states know the classes.
 _submodules(
     globals(),
@@ -21,9 +23,7 @@ _submodules(
     | {"sparse_adam": "SparseAdam"},
 )
 
-# Imported when first asked for. The optimisers are all here at once, for packages that go through the namespace.
-_LATER = {"least_squares": "scipy_", "minimize": "scipy_"}
-_MODULES = frozenset(("lr_scheduler", "swa_utils", *_LATER.values()))
+_MODULES = ("lr_scheduler", "swa_utils")  # imported when first asked for
 
 __all__ = [
     "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
@@ -36,13 +36,10 @@ def __getattr__(name: str) -> _Any:
 
     if name in _MODULES:
         return import_module("." + name, __name__)
-    if name in _LATER:
-        value = globals()[name] = getattr(import_module("." + _LATER[name], __name__), name)
-        return value
     from ..missing import missing_name
 
     raise missing_name(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_MODULES})
+    return sorted({*globals(), *_MODULES})
