@@ -132,6 +132,20 @@ def test_max_pool_gives_to_the_first_of_equals(options):
         assert torch.allclose(leaf.grad.flatten(2), given)
 
 
+@pytest.mark.parametrize("size", [6, 40])
+def test_infinity_stays_where_its_windows_are(size):
+    x = torch.ones(1, 1, size, size)
+    x[0, 0, 0, 0] = float("inf")
+    many = {
+        "pooled": F.avg_pool2d(x, 3, 2, 1),
+        "adaptive": F.adaptive_avg_pool2d(x, 3),
+        "bilinear": F.interpolate(x, scale_factor=2, mode="bilinear"),
+    }
+    for name, y in many.items():
+        assert y[0, 0, 0, 0] == float("inf"), name
+        assert (y[0, 0, 3:, :] <= 1).all() and (y[0, 0, :, 3:] <= 1).all(), name
+
+
 def test_ctc_is_the_sum_over_alignments():
     log_p = torch.log_softmax(leaf(4, 1, 3), 2)
     loss = F.ctc_loss(log_p, torch.tensor([[1, 2]]), [4], [2], reduction="sum")

@@ -1,4 +1,4 @@
-"""Pooling over windows of the last dimensions: maxima, sums, their adjoints, places of maxima; and resampling along one axis.
+"""Pooling over windows of the last dimensions: maxima, sums, their adjoints, places of maxima.
 
 Maxima and sums are taken along one dimension after another, each time over strided slices of the array, so that a
 window of k x k costs 2 k passes over ever smaller arrays. Planes go through in blocks that fit in the L2 cache, shared
@@ -6,16 +6,13 @@ out between the threads.
 
 Arrays are (planes, ...); a `window` is (kernel, stride, dilation, before, out): the padding before the first element,
 and the number of windows.
-
-Resampling: each output element is a weighted sum of a few input elements, its taps. `nearest`, `linear`, `cubic` and
-`antialiased` say which, for n elements to m: index (m, k) and weight (m, k; None for ones). `apply` takes the
-sums, `adjoint` spreads a cotangent back. Source: torch.nn.functional.interpolate.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +22,13 @@ from .select import add_rows
 from .threads import BIG, BLOCK, parallel, quiet
 
 __all__ = [
-    "Window", "adjoint", "antialiased", "apply", "cubic", "linear", "matrix_of", "max_backward",
-    "max_forward", "max_indices", "nearest", "sum_backward", "sum_forward",
+    "Window", "max_backward", "max_forward", "max_indices", "plane_places", "sum_backward", "sum_forward", "table_max",
 ]  # fmt: skip
 
 Windows = Sequence["Window"]
 _NATIVE = 1 << 14  # elements from which a native loop pays
-_FEW = 1 << 11  # elements up to which the places of the maxima are found window by window
+_FEW = 1 << 11  # elements up to which tables say what lies in a window
+_MATRIX = 1 << 14  # elements of a matrix that sums them
 _FAR, _MANY = 3, 16  # the widest stride along lines, and the most places, of windows for which there is one
 
 
@@ -52,6 +49,17 @@ class Window(NamedTuple):
         """Where the k-th element of all windows lies, in the padded array."""
         first = k * self.dilation
         return slice(first, first + (self.out - 1) * self.stride + 1, self.stride)
+
+    def places(self, n: int) -> np.ndarray:
+        """Which of n elements each window holds, (out, kernel); what lies outside is one inside once more."""
+        return _inside(self, np.arange(self.out)[:, None] * self.stride + np.arange(self.kernel) * self.dilation, n)
+
+
+def _inside(w: Window, at: np.ndarray, n: int) -> np.ndarray:
+    """Places in the padded line as places in the line of n elements: those outside as the nearest of their windows."""
+    at = at - w.before
+    over = np.maximum(at - (n - 1) + w.dilation - 1, 0) // w.dilation
+    return np.where(at < 0, at % w.dilation, at - over * w.dilation)
 
 
 def _blocks(x: np.ndarray, run: Callable[[int, int], None]) -> None:
@@ -145,28 +153,92 @@ def _natively(
 
 def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The largest element of each window; NaN where there is one."""
-    if x.size <= _FEW and len(windows) == 2 and _side_by_side(windows, x.shape[1:]):
-        h, w = (v.kernel for v in windows)
-        if 1 < h * w <= _MANY:
+    if 0 < x.size <= _FEW:
+        h, w = (v.kernel for v in windows[-2:])
+        if 1 < h * w <= _MANY and len(windows) == 2 and _side_by_side(windows, x.shape[1:]):
             first, second, *rest = (x[:, i::h, j::w] for i in range(h) for j in range(w))
             out = np.maximum(first, second)
             for part in rest:
                 np.maximum(out, part, out=out)
             return out
+        places = _table(tuple(windows), x.shape[1:])
+        return x.reshape(len(x), -1).take(places, 1).max(-1).reshape(len(x), *(w.out for w in windows))
     made = _natively("max_pool", [x], x.shape[1:], windows, False)
     if made is not None:
         return made
     return _pooled(x, windows, np.maximum, _lowest(x.dtype))
 
 
+@lru_cache(64)
+def _table(windows: Windows, size: tuple[int, ...]) -> np.ndarray:
+    """Which elements of a plane of this size each window holds, (windows, elements of one)."""
+    return plane_places([w.places(n)[None] for w, n in zip(windows, size, strict=True)], size)[0]
+
+
+def plane_places(lines: Sequence[np.ndarray], size: Sequence[int]) -> np.ndarray:
+    """Places along each dimension, (planes or 1, out, k) each, as places in the plane, (planes or 1, outs, elements)."""
+    n = len(size)
+    total: Any = 0
+    for d, line in enumerate(lines):
+        outs, inner = [1] * n, [1] * n
+        outs[d], inner[d] = line.shape[1:]
+        total = total * size[d] + line.reshape(len(line), *outs, *inner)
+    return total.reshape(len(total), math.prod(total.shape[1 : n + 1]), math.prod(total.shape[n + 1 :]) or 1)
+
+
+def table_max(x: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The maxima of planes laid flat at the places of a table, (planes or 1, outs, elements), and their places.
+
+    NaN is larger than all, the last one the largest.
+    """
+    planes, outs = len(x), table.shape[1]
+    if len(table) == 1:
+        seen = x.take(table[0], 1)
+    else:
+        seen = np.take_along_axis(x, table.reshape(planes, outs * table.shape[2]), 1).reshape(table.shape)
+    which = seen.argmax(-1)
+    rows = np.arange(outs)
+    out = seen.reshape(planes * outs, table.shape[2])[np.arange(planes * outs), which.reshape(-1)].reshape(planes, outs)
+    if x.dtype.kind in "fV" and (odd := np.isnan(out)).any():
+        which[odd] = seen.shape[-1] - 1 - np.isnan(seen[odd])[:, ::-1].argmax(-1)
+    index = table[0, rows, which] if len(table) == 1 else table[np.arange(planes)[:, None], rows, which]
+    return out, index
+
+
 def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The sum over each window, padding counting as zero."""
+    if 0 < x.size <= _FEW and (out := _few_sums(x, windows, x.shape[1:], False)) is not None:
+        return out
     made = _natively("sum_pool", [x], x.shape[1:], windows, False)
     return _pooled(x, windows, np.add, 0) if made is None else made
 
 
+def _few_sums(x: np.ndarray, windows: Windows, size: Sequence[int], back: bool) -> np.ndarray | None:
+    """The sums, or their adjoint, by a matrix; None for what that is not good for."""
+    made = [w.out for w in windows]
+    if x.dtype.char not in "fd" or math.prod(size) * math.prod(made) > _MATRIX:
+        return None
+    matrix = _ones(tuple(windows), tuple(size), x.dtype)
+    out = x.reshape(len(x), -1).dot(matrix.T if back else matrix)
+    if not np.isfinite(np.add.reduce(out, None)):  # 0 times infinity may be where it does not belong
+        return None
+    return out.reshape(len(x), *(size if back else made))
+
+
+@lru_cache(64)
+def _ones(windows: Windows, size: Sequence[int], dtype: Any) -> np.ndarray:
+    """The matrix (elements, windows) with 1 where a window holds an element."""
+    matrix = np.ones((1, 1), dtype)
+    for w, n in zip(windows, size, strict=True):
+        at = np.arange(n)[:, None] + w.before - np.arange(w.out) * w.stride
+        matrix = np.kron(matrix, (at >= 0) & (at < w.kernel * w.dilation) & (at % w.dilation == 0))
+    return matrix
+
+
 def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.ndarray:
     """The adjoint of `sum_forward`: each cotangent added to all elements of its window."""
+    if 0 < g.size <= _FEW and (out := _few_sums(g, windows, size, True)) is not None:
+        return out
     made = _natively("sum_pool_back", [g], size, windows, True)
     if made is not None:
         return made
@@ -210,226 +282,61 @@ def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) 
 
     Where there is NaN, to the last that is.
     """
-    if g.dtype != x.dtype or g.dtype.char not in "fd" or not y.size or not -np.inf < y.min() <= y.max():
-        length = math.prod(x.shape[1:])
-        index = max_indices(x, y, windows).reshape(len(x), -1) + np.arange(len(x))[:, None] * length
-        return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
-    if x.size <= _FEW and len(windows) == 2 and _side_by_side(windows, x.shape[1:]):
-        h, w = windows
-        tiles = x.reshape(len(x), h.out, h.kernel, w.out, w.kernel).transpose(0, 1, 3, 2, 4)
-        out = np.zeros(tiles.shape, g.dtype)
-        flat = out.reshape(y.size, -1)
-        flat[np.arange(y.size), tiles.reshape(flat.shape).argmax(1)] = g.reshape(-1)
-        return out.transpose(0, 1, 3, 2, 4).reshape(x.shape)
-    cot = np.ascontiguousarray(g)
-    made = _natively("max_pool_back", [cot, x, y], x.shape[1:], windows, True)
-    if made is not None:
-        return made
-    out = np.empty(x.shape, g.dtype)
+    if not y.size:
+        return np.zeros(x.shape, g.dtype)
+    g = np.ascontiguousarray(g)
+    if g.dtype == x.dtype and x.size > _FEW and np.isfinite(np.add.reduce(y, None)):
+        made = _natively("max_pool_back", [g, x, y], x.shape[1:], windows, True)
+        if made is not None:
+            return made
+    n, length = len(x), math.prod(x.shape[1:])
+    index = max_indices(x, windows)[1].reshape(n, -1) + np.arange(0, n * length, length)[:, None]
+    if all([w.kernel <= w.stride and w.dilation == 1 for w in windows]):  # no element is in two windows
+        out = np.zeros(x.shape, g.dtype)
+        out.reshape(-1)[index] = g.reshape(n, -1)
+        return out
+    return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
+
+
+def max_indices(x: np.ndarray, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+    """The largest element of each window, and the place of the first, or of the last NaN, in the plane laid out flat."""
+    size, made = x.shape[1:], (len(x), *(w.out for w in windows))
+    if 0 < x.size <= _FEW:
+        out, index = table_max(x.reshape(len(x), -1), _table(tuple(windows), size)[None])
+        return out.reshape(made), index.reshape(made)
+    out, index = np.empty(made, x.dtype), np.empty(made, np.int64)
+    fill = _lowest(x.dtype)
+    odd = x.dtype.kind in "fV" and x.size > 0 and np.isnan(np.minimum.reduce(x, None))
 
     def run(lo: int, hi: int) -> None:
-        out[lo:hi] = _chosen(cot[lo:hi], x[lo:hi], y[lo:hi], windows, 0)
+        best, place = x[lo:hi], np.zeros((1,) * x.ndim, np.int64)
+        for d in reversed(range(len(windows))):
+            w, n = windows[d], size[d]
+            tail = (1,) * (len(windows) - 1 - d)
+            at = np.arange(n) * math.prod(size[d + 1 :])
+            if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
+                place = place + at.reshape(-1, *tail)
+                continue
+            line = _inside(w, np.arange(max(w.reach(), w.before + n)), n)
+            if place.shape[d + 1] > 1:
+                place = place.take(line, d + 1)
+            place = place + at[line].reshape(-1, *tail)
+            best = _padded(best, d, w, fill)
+            first = _axis(d, w.slice(0))
+            most, where = best[first], place[first]
+            if w.kernel > 1:
+                most = most.copy()
+                where = np.broadcast_to(where, most.shape).copy()
+            for k in range(1, w.kernel):
+                here = _axis(d, w.slice(k))
+                seen = best[here]
+                hit = np.greater(seen, most)
+                if odd:
+                    np.logical_or(hit, seen != seen, hit)
+                np.maximum(most, seen, out=most)
+                np.copyto(where, place[here], where=hit)
+            best, place = most, where
+        out[lo:hi], index[lo:hi] = best, place
 
     _blocks(x, run)
-    return out
-
-
-def _chosen(g: np.ndarray, x: np.ndarray, best: np.ndarray, windows: Windows, d: int) -> np.ndarray:
-    """The adjoint at x, pooled along the dimensions before `d`: down each window along `d` to the first slice whose
-    maximum is `best`, then on into that slice."""
-    rest = windows[d + 1 :]
-    w, n = windows[d], x.shape[d + 1]
-    fill = _lowest(x.dtype)
-    lines = _passes(x, windows, np.maximum, fill, d + 1)  # the maxima of the slices
-    if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
-        got = g
-    else:
-        seen = _padded(lines, d, w, fill)
-        apart = w.stride >= w.kernel and w.dilation == 1
-        whole = apart and w.stride == w.kernel and w.out * w.stride == seen.shape[d + 1]
-        full = np.empty(seen.shape, g.dtype) if whole else np.zeros(seen.shape, g.dtype)
-        bits = f"i{g.dtype.itemsize}"
-        left = g.view(bits)  # the cotangents that have found no place yet; a mask takes them as they are, bit by bit
-        for k in range(w.kernel):
-            target = full[_axis(d, w.slice(k))]
-            if k < w.kernel - 1:
-                hit = np.equal(seen[_axis(d, w.slice(k))], best)
-                mask = np.negative(hit.view(np.int8)).astype(bits)
-                taken = np.bitwise_and(left, mask, mask)
-                left = np.bitwise_xor(left, taken)
-            else:
-                taken = left
-            if apart:
-                target[...] = taken.view(g.dtype)
-            else:
-                np.add(target, taken.view(g.dtype), target)
-        got = full if full.shape == lines.shape else full[_axis(d, slice(w.before, w.before + n))]
-    if not rest:
-        return got
-    return _chosen(np.ascontiguousarray(got), x, lines, windows, d + 1)
-
-
-def max_indices(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
-    """For each window the place of its first maximum, or last NaN, in the plane laid out flat, as int64."""
-    size = x.shape[1:]
-    kernel = [w.kernel for w in windows]
-    strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
-    starts: Any = 0
-    for d, w in enumerate(windows):
-        line = (np.arange(w.out) * w.stride - w.before) * strides[d]
-        starts = np.add(starts, line.reshape(-1, *(1,) * (len(windows) - 1 - d)))
-    index = np.empty(y.shape, np.int64)
-    fill = _lowest(x.dtype)
-
-    def run(lo: int, hi: int) -> None:
-        part, best = x[lo:hi], y[lo:hi]
-        inside = np.ones((1, *size), np.bool_)
-        for d, w in enumerate(windows):
-            part = _padded(part, d, w, fill)
-            inside = _padded(inside, d, w, False)
-        offset = np.zeros(best.shape, np.int64)
-        left = np.ones(best.shape, np.bool_)
-        for k in np.ndindex(*kernel):
-            at = (slice(None), *(w.slice(j) for w, j in zip(windows, k, strict=True)))
-            seen = part[at]
-            hit = seen == best
-            np.logical_and(hit, left, hit)
-            np.logical_and(hit, inside[at], hit)
-            np.logical_xor(left, hit, left)
-            if best.dtype.kind in "fV":
-                np.logical_or(hit, seen != seen, hit)
-            step = sum(j * w.dilation * s for j, w, s in zip(k, windows, strides, strict=True))
-            np.copyto(offset, step, where=hit)
-        index[lo:hi] = offset + starts
-
-    _blocks(x, run)
-    return index
-
-
-def matrix_of(n: int, out: int, dtype: Any) -> np.ndarray:
-    """The (out, n) matrix that averages adaptively: row i over floor(i n / out) up to ceil((i + 1) n / out)."""
-    m = np.zeros((out, n), dtype)
-    for i in range(out):
-        lo, hi = i * n // out, -(-(i + 1) * n // out)
-        m[i, lo:hi] = 1 / (hi - lo)
-    return m
-
-
-Taps = tuple[np.ndarray, Any]
-
-
-def _step(n: int, m: int, scale: float | None, corners: bool, real: Any) -> Any:
-    """How far apart the output elements lie, in input elements."""
-    if corners:
-        return real(n - 1) / real(m - 1) if m > 1 else real(0)
-    return real(1 / scale) if scale is not None and scale > 0 else real(n) / real(m)
-
-
-def nearest(n: int, m: int, scale: float | None, exact: bool) -> Taps:
-    """The element below i * step, or with `exact` the one that holds the middle, (i + 1/2) * step."""
-    real = np.float32
-    step = real(1 / scale) if scale is not None and scale > 0 else real(n) / real(m)
-    i = np.arange(m, dtype=real)
-    at = np.floor((i + real(0.5)) * step if exact else i * step)
-    return np.minimum(at.astype(np.int64), n - 1)[:, None], None
-
-
-def linear(n: int, m: int, scale: float | None, corners: bool, real: Any) -> Taps:
-    """The two neighbours, by their nearness; the element itself where the length stays, whatever the scale."""
-    if n == m:
-        return np.arange(n)[:, None], None
-    step = _step(n, m, scale, corners, real)
-    i = np.arange(m, dtype=real)
-    at = i * step if corners else np.maximum((i + real(0.5)) * step - real(0.5), 0)
-    low = np.minimum(at.astype(np.int64), n - 1)
-    t = np.clip(at - low.astype(real), 0, 1).astype(real)
-    return np.stack([low, np.minimum(low + 1, n - 1)], 1), np.stack([1 - t, t], 1)
-
-
-def cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
-    """The weights of the elements at -1, 0, 1, 2 for a place 0 <= t < 1 between 0 and 1."""
-
-    def near(x: Any) -> Any:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
-
-    def far(x: Any) -> Any:
-        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-
-    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
-
-
-def cubic(n: int, m: int, scale: float | None, corners: bool, real: Any) -> Taps:
-    """The four neighbours, by Keys' cubic convolution."""
-    step = _step(n, m, scale, corners, real)
-    i = np.arange(m, dtype=real)
-    at = i * step if corners else (i + real(0.5)) * step - real(0.5)
-    low = np.floor(at)
-    index = low.astype(np.int64)[:, None] + np.arange(-1, 3)
-    weights = np.stack(cubic_weights(at - low), 1).astype(real)
-    return np.clip(index, 0, n - 1), weights
-
-
-_HALF_WIDTH = {"linear": 1.0, "cubic": 2.0, "lanczos": 3.0}
-
-
-def _filter(kind: str, x: Any) -> Any:
-    x = np.abs(x)
-    if kind == "linear":
-        return np.maximum(1 - x, 0)
-    if kind == "cubic":
-        a = -0.5
-        near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        return np.where(x < 1, near, np.where(x < 2, far, 0))
-    return np.where(x < 3, np.sinc(x) * np.sinc(x / 3), 0)
-
-
-def antialiased(n: int, m: int, scale: float | None, corners: bool, real: Any, kind: str) -> Taps:
-    """All elements under a filter, which is as wide as the step where that exceeds one; themselves where the length
-    stays, whatever the scale."""
-    if n == m:
-        return np.arange(n)[:, None], None
-    step = float(_step(n, m, scale, corners, real))
-    wide = max(step, 1.0)
-    support = _HALF_WIDTH[kind] * wide
-    center = step * (np.arange(m) + 0.5)
-    first = np.maximum((center - support + 0.5).astype(np.int64), 0)
-    stop = np.minimum((center + support + 0.5).astype(np.int64), n)
-    k = max(1, math.ceil(support) * 2 + 1)
-    place = first[:, None] + np.arange(k)
-    w = _filter(kind, (place - center[:, None] + 0.5) / wide) * (place < stop[:, None])
-    total = w.sum(1, keepdims=True)
-    w = np.where(total == 0, w, w / np.where(total == 0, 1, total))
-    return np.minimum(place, n - 1), w.astype(real)
-
-
-def _shaped(w: np.ndarray, ndim: int, axis: int) -> np.ndarray:
-    return w.reshape(-1, *(1,) * (ndim - 1 - axis))
-
-
-def apply(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
-    """The sums along `axis`."""
-    index, weight = taps
-    if weight is None:
-        return x.take(index[:, 0], axis)
-    out = None
-    for k in range(index.shape[1]):
-        part = x.take(index[:, k], axis)
-        np.multiply(part, _shaped(weight[:, k], x.ndim, axis), part)
-        out = part if out is None else np.add(out, part, out)
-    return out  # type: ignore[return-value]
-
-
-def adjoint(g: np.ndarray, taps: Taps, n: int, axis: int) -> np.ndarray:
-    """The adjoint of `apply` for n elements: a product with the matrix of the weights."""
-    index, weight = taps
-    m = len(index)
-    matrix = np.zeros((n, m), g.dtype)
-    rows = np.broadcast_to(np.arange(m)[:, None], index.shape)
-    np.add.at(matrix, (index, rows), 1 if weight is None else weight.astype(g.dtype, copy=False))
-    shape = g.shape
-    before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    if after == 1:
-        out = g.reshape(before, m) @ matrix.T
-    else:
-        out = np.matmul(matrix, np.ascontiguousarray(g).reshape(before, m, after))
-    return out.reshape(*shape[:axis], n, *shape[axis + 1 :])
+    return out, index

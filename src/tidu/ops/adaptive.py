@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..arrays import pooling as kernels
+from ..arrays.pooling import plane_places, table_max
+from ..arrays.resampling import evenly, resample
 from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal
@@ -23,6 +25,7 @@ from .pooling import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
+    planned,
     scatter_places,
 )
 from .powers import pow
@@ -36,29 +39,17 @@ Ints = tuple[int, ...]
 # ------------------------------------------------------------------ means
 
 
-def _along(x: Any, matrix: Any, axis: int) -> Any:
-    """The product with a matrix along one axis."""
-    shape = x.shape
-    before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    if after == 1:
-        r = x.reshape(before, shape[axis]) @ matrix.T
-    else:
-        r = np.matmul(matrix, np.ascontiguousarray(x).reshape(before, shape[axis], after))
-    return r.reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
-
-
 def _resize(x: Any, sizes: Ints, back: bool) -> Any:
     dt = x.dtype
     if dt.itemsize == 2:
         x = x.astype(np.float32)
-    n = len(sizes)
-    for i, m in enumerate(sizes):
-        axis = x.ndim - n + i
-        if x.shape[axis] != m:
-            n_in, n_out = (m, x.shape[axis]) if back else (x.shape[axis], m)
-            matrix = kernels.matrix_of(n_in, n_out, x.dtype)
-            x = _along(x, matrix.T if back else matrix, axis)
-    return np.ascontiguousarray(x).astype(dt)
+    have = x.shape[x.ndim - len(sizes) :]
+    real = x.dtype.type
+    if back:
+        taps = [evenly(m, n, real).back for n, m in zip(have, sizes, strict=True)]
+    else:
+        taps = [evenly(n, m, real) for n, m in zip(have, sizes, strict=True)]
+    return np.ascontiguousarray(resample(x, taps)).astype(dt)
 
 
 def _adaptive(n: int) -> Callable[..., Any]:
@@ -80,9 +71,9 @@ def _adaptive(n: int) -> Callable[..., Any]:
 _AVG = {n: _adaptive(n) for n in (2, 3)}
 
 
-def _sizes(fn: str, n: int, input: Value, output_size: Any) -> Ints:
+def _sizes(fn: str, n: int, shape: Ints, output_size: Any) -> Ints:
     if isinstance(output_size, (tuple, list)):
-        if len(output_size) >= input.ndim:
+        if len(output_size) >= len(shape):
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
         if n == 1 and len(output_size) != 1:
             raise RuntimeError(f"{fn}() argument 'output_size' should contain one int (got {len(output_size)})")
@@ -94,51 +85,58 @@ def _sizes(fn: str, n: int, input: Value, output_size: Any) -> Ints:
             raise RuntimeError(f"{fn}: output_size must be {n}")
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * n
-    if input.ndim < n:
+    if len(shape) < n:
         return tuple(0 if o is None else int(o) for o in output_size)
-    have = tuple(input.shape[input.ndim - n :])
+    have = shape[len(shape) - n :]
     return tuple(h if o is None else int(o) for h, o in zip(have, output_size, strict=True))
 
 
-def _check(fn: str, n: int, input: Value, colon: str) -> None:
-    shape = list(input.shape)
-    for i in range(1 if input.ndim == n + 2 else 0, input.ndim):
-        if shape[i] == 0 and i >= input.ndim - n:
+def _check(fn: str, n: int, shape: Ints, colon: str) -> None:
+    for i in range(1 if len(shape) == n + 2 else 0, len(shape)):
+        if shape[i] == 0 and i >= len(shape) - n:
             raise RuntimeError(
-                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {shape} "
-                f"with dimension {i} being empty"
+                f"{fn}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(shape)} with dimension {i} being empty"
             )
-    if input.ndim not in (n + 1, n + 2):
-        raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {shape}")
+    if len(shape) not in (n + 1, n + 2):
+        raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(shape)}")
 
 
-def _avg_pool(n: int, input: Value, output_size: Any) -> Value:
+def _check_one(fn: str, rank: int) -> None:
+    if rank not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {rank}-dimensional tensor for argument #1 'self' (while "
+            f"checking arguments for {fn})"
+        )
+
+
+@planned
+def _avg_sizes(n: int, shape: Ints, output_size: Any) -> Ints:
     fn = f"adaptive_avg_pool{n}d"
-    sizes = _sizes(fn, n, input, output_size)
-    if input.ndim not in (n + 1, n + 2):
-        if n == 1:
-            raise RuntimeError(
-                f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while "
-                f"checking arguments for {fn})"
-            )
-        raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}")
+    sizes = _sizes(fn, n, shape, output_size)
+    if n == 1:
+        _check_one(fn, len(shape))
+    elif len(shape) not in (n + 1, n + 2):
+        raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(shape)}")
     if any(s < 0 for s in sizes):
         words = f"1, {sizes[0]}" if n == 1 else ", ".join(map(str, sizes[:2])) + "".join(f",{v}" for v in sizes[2:])
         raise RuntimeError(
             f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but "
             f"received {{{words}}}"
         )
+    if n > 1:
+        _check(fn, n, shape, "")
+    return sizes
+
+
+def _avg_pool(n: int, input: Value, output_size: Any) -> Value:
+    sizes = _avg_sizes(n, tuple(input.shape), output_size)
     if n == 1:
-        return _avg_pool(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2) if sizes != (1,) else _one(input)
-    _check(fn, n, input, "")
-    if all(s == 1 for s in sizes):
-        return mean(input, tuple(range(-n, 0))[:: -1 if n == 2 else 1], True)
-    refusal("bic", fn if n == 2 else "adaptive_avg_pool3d_cpu")("", input.dtype)
+        return _avg_pool(2, input.unsqueeze(-2), (1, *sizes)).squeeze(-2)
+    if sizes == (1,) * n:
+        return mean(input, (-1, -2) if n == 2 else (-3, -2, -1), True)
+    refusal("bic", "adaptive_avg_pool2d" if n == 2 else "adaptive_avg_pool3d_cpu")("", input.dtype)
     return _AVG[n](input, sizes)
-
-
-def _one(input: Value) -> Value:
-    return _avg_pool(2, input.unsqueeze(-2), (1, 1)).squeeze(-2)
 
 
 def adaptive_avg_pool1d(input: Value, output_size: Any) -> Value:
@@ -162,35 +160,24 @@ def adaptive_avg_pool3d(input: Value, output_size: Any) -> Value:
 # ------------------------------------------------------------------ maxima over windows from a table
 
 
-def _table_max(input: Any, tables: list[Any]) -> tuple[Any, Any]:
-    """Maxima and their places. `tables[d]` (planes or 1, out, k) are the places of the windows along dimension d."""
-    n = len(tables)
-    size = input.shape[input.ndim - n :]
-    lead = input.shape[: input.ndim - n]
-    x = input.reshape(math.prod(lead), math.prod(size))
-    places: Any = 0
-    for d, t in enumerate(tables):
-        outs = [1] * n
-        inner = [1] * n
-        outs[d], inner[d] = t.shape[1:]
-        places = places + (t * math.prod(size[d + 1 :])).reshape(len(t), *outs, *inner)
-    shape = places.shape
-    flat = places.reshape(*shape[: n + 1], math.prod(shape[n + 1 :]))
-    planes = np.arange(len(x)).reshape(-1, *(1,) * (n + 1))
-    seen = x[planes, flat]
-    which = seen.argmax(-1)
-    index = np.take_along_axis(np.broadcast_to(flat, seen.shape), which[..., None], -1)[..., 0]
-    out = np.take_along_axis(seen, which[..., None], -1)[..., 0]
-    result = (*lead, *shape[1 : n + 1])
-    return out.reshape(result), index.reshape(result).astype(np.int64)
+def _table_max(input: Any, table: Any, sizes: Ints) -> tuple[Any, Any]:
+    """Maxima to `sizes` and their places, of windows at the places of a table."""
+    lead = input.shape[: input.ndim - len(sizes)]
+    x = input.reshape(math.prod(lead), math.prod(input.shape[len(lead) :]))
+    out, index = table_max(x, table)
+    return out.reshape(*lead, *sizes), index.reshape(*lead, *sizes)
 
 
-def _even_table(n: int, out: int) -> Any:
+@functools.lru_cache(64)
+def _even_table(size: Ints, sizes: Ints) -> Any:
     """The windows of adaptive pooling, the short ones with their last place repeated."""
-    i = np.arange(out)
-    lo, hi = i * n // out, -(-(i + 1) * n // out)
-    k = int((hi - lo).max()) if out else 1
-    return np.minimum(lo[:, None] + np.arange(k), hi[:, None] - 1)[None]
+    lines = []
+    for n, out in zip(size, sizes, strict=True):
+        taps = evenly(n, out, np.float32)
+        lines.append(
+            np.minimum(taps.index, taps.index[:, :1] + np.count_nonzero(taps.weight, 1, keepdims=True) - 1)[None]
+        )
+    return plane_places(lines, size)
 
 
 def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors: tuple[str, ...]) -> Op:
@@ -207,8 +194,7 @@ def _table_op(name: str, n: int, node: str, forward: Callable[..., Any], tensors
 
 
 def _adaptive_max(input: Any, sizes: Ints) -> Any:
-    n = len(sizes)
-    return _table_max(input, [_even_table(m, o) for m, o in zip(input.shape[input.ndim - n :], sizes, strict=True)])
+    return _table_max(input, _even_table(input.shape[input.ndim - len(sizes) :], sizes), sizes)
 
 
 _MAX = {
@@ -217,24 +203,25 @@ _MAX = {
 }
 
 
-def _max_pool(n: int, input: Value, output_size: Any) -> Any:
+@planned
+def _max_sizes(n: int, shape: Ints, output_size: Any) -> Ints:
     fn = f"adaptive_max_pool{n}d"
     if n == 1:
-        if input.ndim not in (2, 3):
-            raise RuntimeError(
-                f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while "
-                f"checking arguments for {fn})"
-            )
-        sizes = _sizes(fn, 1, input, output_size)
-        _check(fn, 1, input, ":")
+        _check_one(fn, len(shape))
+    sizes = _sizes(fn, n, shape, output_size)
+    _check(fn, n, shape, ":")
+    if n > 1 and any(s < 0 for s in sizes):
+        made = [*shape[: len(shape) - n], *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {made}")
+    return sizes
+
+
+def _max_pool(n: int, input: Value, output_size: Any) -> Any:
+    sizes = _max_sizes(n, tuple(input.shape), output_size)
+    if n == 1:
         out, index = _max_pool(2, input.unsqueeze(-2), (1, *sizes))
         return out.squeeze(-2), index.squeeze(-2)
-    sizes = _sizes(fn, n, input, output_size)
-    _check(fn, n, input, ":")
-    if any(s < 0 for s in sizes):
-        shape = [*input.shape[: input.ndim - n], *sizes]
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
-    refusal("bic", fn if n == 2 else "adaptive_max_pool3d_cpu")("", input.dtype)
+    refusal("bic", "adaptive_max_pool2d" if n == 2 else "adaptive_max_pool3d_cpu")("", input.dtype)
     return _MAX[n].call(input, sizes)
 
 
@@ -294,7 +281,7 @@ def _fractional(input: Any, samples: Any, kernel: Ints, sizes: Ints) -> Any:
         # in two dimensions the samples are for the last one first, in three for the first one
         start = _starts(s[:, d if n == 3 else n - 1 - d], size[d], kernel[d], sizes[d])
         tables.append(start[:, :, None] + np.arange(kernel[d]))
-    return _table_max(input, tables)
+    return _table_max(input, plane_places(tables, size), sizes)
 
 
 _FRACTIONAL = {

@@ -150,12 +150,11 @@ def _max_forward(input: Any, windows: Windows) -> Any:
     return laid_as(out.reshape(*input.shape[:-n], *out.shape[1:]).astype(input.dtype, copy=False), input)
 
 
-def _places(input: Any, best: Any, windows: Windows) -> Any:
-    n = len(windows)
-    return kernels.max_indices(_planes(input, n), _planes(best, n), windows).reshape(best.shape)
+def _places(input: Any, windows: Windows) -> Any:
+    return _with_places(input, windows)[1]
 
 
-_places_op = Op("max_pool_places", _places, tensors=("input", "best"), register=False)
+_places_op = Op("max_pool_places", _places, register=False)
 
 
 def _max_rule(g: Value, input: Value, out: Value, windows: Windows) -> Value:
@@ -163,16 +162,18 @@ def _max_rule(g: Value, input: Value, out: Value, windows: Windows) -> Value:
     if g.__class__ is ndarray:
         back = kernels.max_backward(_planes(g, n), _planes(input, n), _planes(out, n), windows)
         return back.reshape(input.shape)
-    return scatter_places(g, _places_op.call(input, out, windows), tuple(input.shape[input.ndim - n :]))
+    return scatter_places(g, _places_op.call(input, windows), tuple(input.shape[input.ndim - n :]))
 
 
-def _max_push(t: Value, input: Value, out: Value, windows: Windows) -> Value:
-    return gather_places(t, _places_op.call(input, out, windows), len(windows))
+def _max_push(t: Value, input: Value, windows: Windows) -> Value:
+    return gather_places(t, _places_op.call(input, windows), len(windows))
 
 
 def _with_places(input: Any, windows: Windows) -> Any:
-    out = _max_forward(input, windows)
-    return out, laid_as(_places(input, out, windows), input)
+    n = len(windows)
+    out, index = kernels.max_indices(_planes(_wide(input), n), windows)
+    shape = (*input.shape[:-n], *out.shape[1:])
+    return laid_as(out.reshape(shape).astype(input.dtype, copy=False), input), laid_as(index.reshape(shape), input)
 
 
 def _max_ops(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -294,16 +295,21 @@ def _windows(
     return tuple(Window(k, s, d, p, o) for k, s, d, p, o in zip(kernel, stride, dilation, padding, outs, strict=True))
 
 
-def _plan(fn: str, n: int, input: Value, *given: Any) -> Windows:
-    shape = tuple(input.shape)
-    try:
-        return _planned(fn, n, shape, *given)
-    except TypeError:  # a list, which can't be looked up
-        return _planned.__wrapped__(fn, n, shape, *given)
+def planned(plan: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember what a function of a shape and arguments found."""
+    kept = functools.lru_cache(256)(plan)
+
+    def call(*args: Any) -> Any:
+        try:
+            return kept(*args)
+        except TypeError:  # a list, which can't be looked up
+            return plan(*args)
+
+    return call
 
 
-@functools.lru_cache(256)
-def _planned(
+@planned
+def _plan(
     fn: str, n: int, shape: Ints, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
     rank = len(shape)
@@ -327,7 +333,7 @@ def _max_pool(
     n: int, both: bool, input: Value, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
     fn = f"max_pool{n}d"
-    windows = _plan(fn, n, input, kernel_size, stride, padding, dilation, ceil_mode)
+    windows = _plan(fn, n, tuple(input.shape), kernel_size, stride, padding, dilation, ceil_mode)
     refusal("bc", fn if n == 2 else "max_pool3d")("", input.dtype)
     return _MAX[n][both](input, windows)
 
@@ -445,7 +451,7 @@ def _avg_pool(
     fn = f"avg_pool{n}d"
     if override == 0:
         raise RuntimeError("divisor must be not zero")
-    windows = _plan(fn, n, input, kernel_size, stride, padding, 1, ceil_mode)
+    windows = _plan(fn, n, tuple(input.shape), kernel_size, stride, padding, 1, ceil_mode)
     word = fn if n == 2 else "avg_pool3d_out_frame"
     refusal("bc" if input.dtype is dtypes.int64 else "bic", word)("", input.dtype)
     if n == 3 and input.dtype.category == 2 and input.dtype.itemsize == 2:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import pooling as kernels
-from ..arrays.pooling import cubic_weights
+from ..arrays import resampling as kernels
+from ..arrays.resampling import cubic_weights, same
 from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
 from ..core.modes import no_grad
@@ -36,6 +36,8 @@ Scales = tuple[float | None, ...]
 
 def _taps(mode: str, n: int, m: int, scale: float | None, corners: bool, real: Any) -> Any:
     if mode in ("nearest", "nearest_exact"):
+        if n == m and scale is None:
+            return kernels.Taps(n, same(n), None)
         return kernels.nearest(n, m, scale, mode == "nearest_exact")
     if mode == "linear":
         return kernels.linear(n, m, scale, corners, real)
@@ -54,12 +56,8 @@ def _forward(mode: str, input: Any, sizes: Ints, scales: Scales, corners: bool) 
         return laid_as(_bytes(mode, input, sizes, scales, corners), input)
     real = _real(dt)
     x = input.astype(real) if dt.itemsize == 2 else input
-    n = len(sizes)
-    for d, (m, scale) in enumerate(zip(sizes, scales, strict=True)):
-        axis = x.ndim - n + d
-        if mode.startswith("nearest") and x.shape[axis] == m and scale is None:
-            continue
-        x = kernels.apply(x, _taps(mode, x.shape[axis], m, scale, corners, real), axis)
+    taps = [_taps(mode, *v, corners, real) for v in zip(input.shape[-len(sizes) :], sizes, scales, strict=True)]
+    x = kernels.resample(x, taps)
     out = x.copy() if x is input else x.astype(dt, copy=False)
     return laid_as(np.ascontiguousarray(out), input)
 
@@ -71,8 +69,8 @@ def _bytes(mode: str, x: Any, sizes: Ints, scales: Scales, corners: bool) -> Any
         axis = x.ndim - n + d
         if x.shape[axis] == sizes[d]:
             continue
-        index, w = _taps(mode, x.shape[axis], sizes[d], scales[d], corners, np.float64)
-        w = w.copy()
+        taps = _taps(mode, x.shape[axis], sizes[d], scales[d], corners, np.float64)
+        index, w = taps.index, taps.weight.copy()
         for k in range(1, w.shape[-1]):  # taps that the border has moved to one place are one
             same = index[:, k] == index[:, k - 1]
             w[:, k] += np.where(same, w[:, k - 1], 0)
@@ -81,7 +79,7 @@ def _bytes(mode: str, x: Any, sizes: Ints, scales: Scales, corners: bool) -> Any
         while bits < 22 and int(0.5 + w.max() * (1 << (bits + 1))) < 1 << 15:
             bits += 1
         whole = np.trunc(w * (1 << bits) + np.where(w < 0, -0.5, 0.5))
-        total = kernels.apply(x.astype(np.float64), (index, whole), axis) + (1 << (bits - 1))
+        total = kernels.apply(x.astype(np.float64), kernels.Taps(taps.n, index, whole), axis) + (1 << (bits - 1))
         x = np.clip(np.floor(total / (1 << bits)), 0, 255)
     return np.ascontiguousarray(x).astype(np.uint8)
 
@@ -90,10 +88,8 @@ def _back(mode: str, g: Any, size: Ints, scales: Scales, corners: bool) -> Any:
     dt = g.dtype
     real = _real(dt)
     x = g.astype(real) if dt.itemsize == 2 else g
-    n = len(size)
-    for d in reversed(range(n)):
-        axis = x.ndim - n + d
-        x = kernels.adjoint(x, _taps(mode, size[d], x.shape[axis], scales[d], corners, real), size[d], axis)
+    taps = [_taps(mode, *v, corners, real).back for v in zip(size, x.shape[-len(size) :], scales, strict=True)]
+    x = kernels.resample(x, taps)
     return np.ascontiguousarray(x).astype(dt, copy=False)
 
 
