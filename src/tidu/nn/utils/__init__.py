@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...naming import sourced_all, submodules
-from . import converting, normed, parametrize, rnn
+from . import converting, parametrize, rnn
 from .converting import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -17,10 +17,13 @@ from .converting import (
     fuse_linear_bn_weights,
     get_total_norm,
     parameters_to_vector,
+    remove_spectral_norm,
+    remove_weight_norm,
     skip_init,
+    spectral_norm,
     vector_to_parameters,
+    weight_norm,
 )
-from .normed import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
@@ -29,7 +32,7 @@ __all__ = [
     "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
-for _home in (converting, normed, parametrize):
+for _home in (converting, parametrize):
     submodules(globals(), vars(_home), _home.FILES)
 sourced_all(globals())
 

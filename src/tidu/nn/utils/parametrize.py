@@ -18,7 +18,7 @@ from .. import functional as F
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter
-from .normed import _weight_norm, as_matrix, default_dim, norm_except_dim
+from .converting import _weight_norm, as_matrix, default_dim, norm_except_dim
 
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
