@@ -16,10 +16,9 @@ from . import (
     continuous,
     discrete,
     distribution,
+    further,
     kl,
-    matrices,
     multivariate,
-    relaxed,
     transformed,
     transforms,
     utils,
@@ -43,12 +42,12 @@ _PLACES = {
         "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "poisson": "Poisson",
     },
     distribution: {"exp_family": "ExponentialFamily"},
-    matrices: {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
     multivariate: {
         "beta": "Beta", "dirichlet": "Dirichlet", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
         "multivariate_normal": "MultivariateNormal",
     },
-    relaxed: {
+    further: {
+        "lkj_cholesky": "LKJCholesky", "wishart": "Wishart",
         "continuous_bernoulli": "ContinuousBernoulli",
         "relaxed_bernoulli": "RelaxedBernoulli LogitRelaxedBernoulli",
         "relaxed_categorical": "RelaxedOneHotCategorical ExpRelaxedCategorical", "von_mises": "VonMises",

@@ -13,8 +13,8 @@ from .combined import Independent, TransformedDistribution
 from .continuous import Cauchy, Exponential, Gamma, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution, ExponentialFamily
+from .further import ContinuousBernoulli, Wishart
 from .multivariate import Beta, Dirichlet, LowRankMultivariateNormal, MultivariateNormal, log_diagonal, mahalanobis
-from .relaxed import ContinuousBernoulli
 from .transformed import EULER, Gumbel, HalfNormal, Pareto
 from .utils import _sum_rightmost
 
@@ -90,6 +90,7 @@ def _x_log_x(x: Any) -> Any:
 # ---------------------------------------------------------------- two of a kind
 
 
+@register_kl(Wishart, Wishart)
 @register_kl(ExponentialFamily, ExponentialFamily)
 def _same_family(p: Any, q: Any) -> Any:
     """A Bregman divergence of the log-normaliser."""
