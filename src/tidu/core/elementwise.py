@@ -259,7 +259,7 @@ class ElementwiseOp(Op):
         """TypeError for an input that is no tensor, nor a number where one may be."""
         for i in self.positions:
             x = args[i]
-            if not isinstance(x, (Tensor, ndarray, np.generic)) and x is not None:
+            if not isinstance(x, (Tensor, ndarray, np.generic)) and (x is not None or self.letters):
                 if self.numbers and (i or self.numbers is FIRST) and isinstance(x, Number):
                     continue
                 if x is REQUIRED:
@@ -384,7 +384,7 @@ def unary(
     plain = policy.plain
     differentiable = partial is not None
     direct = policy.integers
-    general = op.general
+    general, arrays = op.general, ndarray
     big = _big(ufunc)
     limit = BIG // 4 if policy is FLOATS else BIG  # most functions of floats take long
 
@@ -394,7 +394,7 @@ def unary(
                 raise AttributeError
             a = input._a
         except AttributeError:
-            if input.__class__ is ndarray and plain and (input.dtype is F32 or input.dtype is F64):
+            if input.__class__ is arrays and plain and (input.dtype is F32 or input.dtype is F64):
                 return ufunc(input) if input.size <= BIG else big(input)  # a rule running for numbers
             return general((input, *more), out)
         dt = a.dtype
@@ -477,8 +477,10 @@ def binary(
     big = _big(ufunc)
 
     def make(general: Callable[..., Any]) -> Callable[..., Any]:
-        def call(input: Any, other: Any = REQUIRED, *, out: Any = None) -> Any:
+        def call(input: Any = REQUIRED, other: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
             try:
+                if more:
+                    raise AttributeError
                 a = input._a
                 dt = a.dtype
                 kind = other.__class__
@@ -499,8 +501,8 @@ def binary(
                     b = other._a
                     number = False
             except (AttributeError, OverflowError):
-                args = (input, other)
-                top = None if out is not None or other.__class__ is ndarray else special_among(args, (0, 1))
+                args = (input, other, *more)
+                top = None if more or out is not None or other.__class__ is ndarray else special_among(args, (0, 1))
                 return general(args, out) if top is None else top.process(op, args)
             if (dt is not F32 and dt is not F64) or b.dtype is not dt or out is not None or not plain:
                 if b.dtype is not dt or out is not None or dt.kind not in direct:

@@ -178,7 +178,7 @@ def view_op(
 ) -> Callable[..., Any]:
     """Declare a view op, by its forward and the adjoint (g, shape, *arguments)."""
     op, cls = _declare(name, forward, adjoint, node, view=True)
-    n_args = len(op.params) - 1
+    n_args, arrays = len(op.params) - 1, ndarray
     general, bind = op.general, op.bind
 
     def call(input: Any, *args: Any, **kw: Any) -> Any:
@@ -187,7 +187,7 @@ def view_op(
         try:
             a = input._a
         except AttributeError:
-            if input.__class__ is ndarray:  # a rule running for numbers
+            if input.__class__ is arrays:  # a rule running for numbers
                 return forward(input, *args)
             return general((input, *args))
         record = state.record
@@ -227,7 +227,7 @@ def shaped_op(
 ) -> Callable[..., Any]:
     """Declare a linear op that makes a new array, by its forward and the adjoint (g, shape, *arguments)."""
     op, cls = _declare(name, forward, adjoint, node, view=False)
-    n_args = len(op.params) - 1
+    n_args, arrays = len(op.params) - 1, ndarray
     general, bind = op.general, op.bind
 
     def call(input: Any, *args: Any, **kw: Any) -> Any:
@@ -236,7 +236,7 @@ def shaped_op(
         try:
             a = input._a
         except AttributeError:
-            if input.__class__ is ndarray:  # a rule running for numbers
+            if input.__class__ is arrays:  # a rule running for numbers
                 return forward(input, *args)
             return general((input, *args))
         record = state.record

@@ -30,6 +30,7 @@ from ..naming import warn
 from ._make import word
 from ._signatures import ATEN, METHODS, NUMBERS, QUICK, SIGNATURES, WRITES
 
+ndarray = np.ndarray
 NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 
@@ -128,19 +129,32 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     return call
 
 
-def _around(fn: Callable[..., Any], name: str, method: bool) -> Callable[..., Any]:
+class _Odd(TypeError):
+    """What PyTorch refuses and functions here do not: arrays, which are for rules, and out= in methods."""
+
+
+def _around(fn: Callable[..., Any], name: str, method: bool, arrays: Any = ndarray) -> Callable[..., Any]:
     @functools.wraps(fn)
     def call(*args: Any, **kw: Any) -> Any:
-        if kw:
-            kw = renamed(name, method, kw)
         try:
-            return fn(*args, **kw)
+            if kw:
+                kw = renamed(name, method, kw)
+                if (method and kw.get("out") is not None) or kw.get("keepdim").__class__ is int:
+                    raise _Odd
+            for v in args:
+                if v.__class__ is arrays:
+                    break
+            else:
+                return fn(*args, **kw)
+            raise _Odd
         except Exception as error:
             ours = isinstance(error, (TypeError, AttributeError, ValueError))
             if ours and FACES.refresh is None and newly_overridden((*args, *kw.values())):
                 return call(*args, **kw)
             better = wrong(name, method, args, kw)
             if better is None:
+                if error.__class__ is _Odd:
+                    return fn(*args, **kw)
                 if ours and any(
                     isinstance(v, np.generic) for v in (*args, *kw.values())
                 ):  # NumPy's numbers are as good
@@ -160,16 +174,22 @@ def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
     ops = hasattr(general, "__self__")  # an op's takes the arguments as a tuple, and out=
 
     def looked(*args: Any, **kw: Any) -> Any:
+        given = (args[0], kw.get("out", args[1] if len(args) > 1 else None)) if ops else (args, kw.get("out"))
+        odd = any([v.__class__ is ndarray for v in given[0]]) or (method and given[1] is not None)
         try:
+            if odd:
+                raise _Odd
             return general(*args, **kw)
         except Exception:
+            whole = args, kw
             if ops:
-                args, out = args[0], kw.get("out", args[1] if len(args) > 1 else None)
-                args = args[: next((i for i, v in enumerate(args) if v is REQUIRED), len(args))]
-                kw = {} if out is None else {"out": out}
+                args, kw = given[0], {} if given[1] is None else {"out": given[1]}
             args, kw = _as_named(sys._getframe(2), fn.__code__.co_varnames, args, kw)
+            args = args[: next((i for i, v in enumerate(args) if v is REQUIRED), len(args))]
             better = wrong(name, method, args, kw)
             if better is None:
+                if odd:
+                    return general(*whole[0], **whole[1])
                 raise
             raise better from None
 
@@ -186,7 +206,7 @@ def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
                 raise
             raise better from None
 
-    ours = {"general": looked, "bind": bound}
+    ours = {"general": looked, "bind": bound, "arrays": None}
     cells = [
         CellType(ours[free]) if free in ours else cell
         for free, cell in zip(fn.__code__.co_freevars, fn.__closure__, strict=True)
@@ -220,10 +240,10 @@ _guarded: dict[tuple[Callable[..., Any], str, bool], Callable[..., Any]] = {}
 
 
 def quick(fn: Callable[..., Any], name: str, plain: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`guarded` for a function whose call with a tensor alone goes to `plain`, without a detour."""
+    """`guarded` for a function whose call with a tensor alone goes to `plain`, without a detour; rules call it too."""
 
     def made(method: bool) -> Callable[..., Any]:
-        general = guarded(fn, name, method)
+        general = _around(fn, name, method, None)
 
         @functools.wraps(general)
         def call(*args: Any, **kw: Any) -> Any:
@@ -304,6 +324,9 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
             for i, x in enumerate(v):
                 if not isinstance(x, Tensor) and not (x is None and "index" in name):
                     return TypeError(f"expected Tensor as element {i} in argument {k}, but got {word(x)}")
+    broken = [p for p in problems if "failed to unpack" in p]
+    if broken:
+        return TypeError(broken[0])
     many = len(shown) > 1 or name.rstrip("_") in OLDER  # some have one more, which is not shown
     if not many:
         return TypeError(problems[0])
@@ -313,7 +336,7 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
         return TypeError(plausible[0])
     what = f"({_given(args, kw)})"
     if len(shown) == 1:
-        what = _unlike(shown[0], args, kw) or what
+        what = _unlike(shown[0], args, kw, True) or what
     got = f"{name}() received an invalid combination of arguments - got "
     if what[0] != "(":
         return TypeError(f"{got}unrecognized {what}")
@@ -386,6 +409,7 @@ def problem(
             return f"{name}() takes from {least} to {len(positional)} positional arguments but {len(args)} were given"
         plural, were = "s" * (least != 1), "was" if len(args) == 1 else "were"
         return f"{name}() takes {least} positional argument{plural} but {len(args)} {were} given"
+    broken = ""
     for i, p in enumerate(parameters):
         by_place = i < len(args) and not p.by_name
         if not by_place and p.name not in kw:
@@ -399,7 +423,7 @@ def problem(
             if p.kind == "tuple of ints" and isinstance(value, (tuple, list)):
                 bad = next((k for k, x in enumerate(value) if not _is_int(x)), None)
                 if bad is not None:
-                    return (
+                    broken = (
                         f"{name}(): argument '{p.name}' failed to unpack the object at pos {bad + 1} with error "
                         f'"type must be tuple of ints,but got {word(value[bad])}"'
                     )
@@ -414,7 +438,7 @@ def problem(
         if k not in names:
             return f"{name}() got an unexpected keyword argument '{k}'"
     twice = [p.name for p in positional[: len(args)] if p.name in kw]
-    return f"{name}() got multiple values for argument '{twice[0]}'" if twice else ""
+    return f"{name}() got multiple values for argument '{twice[0]}'" if twice else broken
 
 
 _SIZES = frozenset(
@@ -474,15 +498,18 @@ def _given(args: tuple[Any, ...], kw: dict[str, Any]) -> str:
     return text + ", " if kw and not args else text
 
 
-def _unlike(signature: str, args: tuple[Any, ...], kw: dict[str, Any]) -> str:
+def _unlike(signature: str, args: tuple[Any, ...], kw: dict[str, Any], alone: bool = False) -> str:
     """What PyTorch finds unlike a signature with as many parts as there are arguments; it reads no defaults."""
     parts = signature.split(", ") if signature else [""]
-    if len(args) + len(kw) != len(parts):
+    fitting = len(args) + len(kw) == len(parts)
+    if not (fitting or alone):
         return ""
     kinds = {name: kind for kind, _, name in (part.rpartition(" ") for part in parts)}
     unknown = [k for k in reversed(kw) if k not in kinds]
     if unknown:
         return "keyword arguments: " + ", ".join(unknown)
+    if not fitting:
+        return ""
     shown = [_marked(part.rpartition(" ")[0], v) for part, v in zip(parts, args, strict=False)]
     shown += [_marked(kinds[k], kw[k], k + "=") for k in kinds if k in kw]
     return "(" + ", ".join(shown) + ", " * bool(kw and not args) + ")"

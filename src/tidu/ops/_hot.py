@@ -124,7 +124,7 @@ def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) ->
     `blocks`: an elementwise forward goes over large arrays a block at a time, unless it sees to that itself.
     """
     op = call.op
-    n_args, forward, general, bind = len(op.params) - 1, op.forward, op.general, op.bind
+    n_args, forward, general, bind, arrays = len(op.params) - 1, op.forward, op.general, op.bind, ndarray
     elementwise = blocks and op.kind == "elementwise"
     cls: Any = None
     save_x = save_out = False
@@ -143,7 +143,7 @@ def hot(call: Callable[..., Any], blocks: bool = True, remakes: bool = False) ->
         try:
             a = input._a
         except AttributeError:
-            if input.__class__ is ndarray and out is None:
+            if input.__class__ is arrays and out is None:
                 return op.on_arrays((input, *args))
             return general((input, *args), out)
         dt = a.dtype

@@ -114,7 +114,7 @@ arange: Number end, *, OPTIONS
   | Number start, Number end, Number step = 1, *, OPTIONS
 argsort: Tensor input, *, bool stable, int dim = -1, bool descending = False, OUT
   | Tensor input, int dim = -1, bool descending = False
-as_tensor: Tensor data, *, torch.dtype dtype = None, torch.device device = None
+as_tensor: object data, *, torch.dtype dtype = None, torch.device device = None
 avg_pool1d: Tensor input, tuple of ints kernel_size, tuple of ints stride = [], tuple of ints padding = [0], bool ceil_mode = False, bool count_include_pad = True
 avg_pool2d avg_pool3d: Tensor input, tuple of ints kernel_size, tuple of ints stride = None, tuple of ints padding = 0, bool ceil_mode = False, bool count_include_pad = True, int divisor_override = None, *, OUT
 baddbmm: Tensor input, Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1, OUT
