@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import convolution, elementwise, pool, reduce, rows, select, threads
+from tidu.arrays import convolution, elementwise, reduce, rows, select, threads
 from tidu.arrays.threads import BIG, big_ufunc, parallel
 
 SIZES = [0, 1, 5, 4099, BIG + 77]
@@ -156,7 +156,7 @@ def test_no_floating_point_warnings_and_settings_come_back() -> None:
 
 def test_the_fallback_for_quiet_does_the_same() -> None:
     before = np.geterr(), np.getbufsize()
-    with pool._quiet_by_errstate():
+    with threads._quiet_by_errstate():
         inside = np.geterr(), np.getbufsize()
     with threads.quiet():
         assert (np.geterr(), np.getbufsize()) == inside

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import batch_norm, elementwise, matmul, native, pool, rows, select
+from tidu.arrays import batch_norm, elementwise, matmul, native, rows, select, threads
 from tidu.arrays.threads import BIG
 
 needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
@@ -293,14 +293,14 @@ def test_products(m: int, k: int, n: int) -> None:
 @pytest.mark.usefixtures("wide")
 def test_products_are_the_same_bits_on_any_number_of_threads() -> None:
     a, b = normal(500, 300), normal(300, 70, seed=1)
-    before = pool.get_num_threads()
+    before = threads.get_num_threads()
     results = []
     try:
         for count in (1, 2, 5):
-            pool.set_num_threads(count)
+            threads.set_num_threads(count)
             results.append(matmul.mm(a, b))
     finally:
-        pool.set_num_threads(before)
+        threads.set_num_threads(before)
     assert all(np.array_equal(r, results[0]) for r in results)
 
 

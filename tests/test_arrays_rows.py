@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from tidu.arrays import matmul, reduce, rows, select
-from tidu.arrays.pool import get_num_threads, set_num_threads
+from tidu.arrays.threads import get_num_threads, set_num_threads
 
 FLOATS = [np.float32, np.float64]
 HALVES = [np.float16, ml_dtypes.bfloat16]

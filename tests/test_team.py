@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tidu.arrays import native, pool
+from tidu.arrays import native, threads
 from tidu.arrays.native import address, kernel, share
 
 pytestmark = pytest.mark.skipif(kernel("gelu") is None, reason="llvmlite is not installed")
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(kernel("gelu") is None, reason="llvmlite is not 
 
 @pytest.fixture(autouse=True)
 def several_threads():
-    before = pool.get_num_threads()
-    pool.set_num_threads(3)
+    before = threads.get_num_threads()
+    threads.set_num_threads(3)
     yield
-    pool.set_num_threads(before)
+    threads.set_num_threads(before)
 
 
 def halves(x, y, pieces):
@@ -52,7 +52,7 @@ def test_again_after_the_threads_went_to_sleep():
 def test_hushed_threads_come_back():
     for _ in range(200):
         check(4)
-        pool.hush()
+        threads.hush()
 
 
 def test_floats_among_the_arguments():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, version
-from .arrays.pool import get_num_threads
+from .arrays.threads import get_num_threads
 from .core.tensor import Tensor
 from .devices import device, layout, strided
 from .dtypes import dtype

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tidu.arrays import native, pool, threads
+from tidu.arrays import native, threads
 from tidu.arrays.reduce import sum_axes
 from tidu.arrays.threads import one_blas_thread, parallel, quiet
 
@@ -63,7 +63,7 @@ def mm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
                 return a.dot(b)
             if work < _WORTH_SHARING:
                 return _alone(a, b)
-            pool.hush()  # BLAS's threads need the cores
+            threads.hush()  # BLAS's threads need the cores
             return a.dot(b)
         return _ranks(a, b, rank_a, rank_b)
     return _other_dtype(a, b)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from .generator import WordStream, worth_compiling
-from .pool import parallel
 from .sampling import CHUNK, FEW, Shape, affine, doubles, libm, rounded, singles, to_doubles, to_singles
+from .threads import parallel
 
 _log, _log1p, _exp, _sin, _cos = libm(np.log), libm(np.log1p), libm(np.exp), libm(np.sin), libm(np.cos)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tidu.arrays.native import address, kernel
-from tidu.arrays.pool import get_num_threads, one_blas_thread, parallel, quiet
+from tidu.arrays.threads import get_num_threads, one_blas_thread, parallel, quiet
 
 Array = np.ndarray[Any, Any]
 Needs = Sequence[bool]

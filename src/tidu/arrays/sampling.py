@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tidu.arrays.generator import WordStream, worth_compiling
-from tidu.arrays.pool import quiet
+from tidu.arrays.threads import quiet
 
 CHUNK = 1 << 14  # words handled at a time, so that a pass over them finds them in the cache; a multiple of 32
 FEW = 512  # numbers up to which many a sampler finds them made ahead

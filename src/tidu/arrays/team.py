@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tidu import waiting
-from tidu.arrays import pool
+from tidu.arrays import threads
 
 # Words of the table that all share, those that are written often on lines of the cache of their own: the ticket (which
 # job, and its next piece), the function, the pieces' arguments, their number, how many are done, whether to be quiet;
@@ -136,12 +136,12 @@ class Team:
 
     def __init__(self, serve: Any, lead: Any) -> None:
         self.serve, self.lead = serve, lead
-        self.current_cpu = pool._find_current_cpu()
+        self.current_cpu = threads._find_current_cpu()
         self.cpus: set[int] = os.sched_getaffinity(0) if self.current_cpu() >= 0 else set()
         self.reset()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.reset)
-        pool.hush = self.hush
+        threads.hush = self.hush
 
     def reset(self) -> None:
         """No threads yet."""
@@ -170,7 +170,7 @@ class Team:
         for i in range(count):
             if i == len(self.gates):
                 if not i:
-                    waiting.calm(pool._libraries())
+                    waiting.calm(threads._libraries())
                 gate = threading.Lock()
                 gate.acquire()
                 words[_STATES + 8 * i] = 1
@@ -179,7 +179,7 @@ class Team:
                 self.avoided.append(-1)
                 threading.Thread(target=self._work, args=(gate, i), daemon=True, name=f"tidu-team-{i}").start()
             if words[_STATES + 8 * i]:
-                if cpu < 0 < len(self.cpus) <= pool._FEW_CORES:
+                if cpu < 0 < len(self.cpus) <= threads._FEW_CORES:
                     cpu = self.current_cpu()
                 if cpu >= 0 and self.ids[i] and self.avoided[i] != cpu:  # or else it may be put where we run
                     self.avoided[i] = cpu
@@ -192,12 +192,12 @@ class Team:
 
     def run(self, task: int, table: Any, count: int) -> bool:
         """Run a task's pieces; False where somebody else is at it."""
-        if pool._pool.closed or not self.taken.acquire(blocking=False):
+        if threads._pool.closed or not self.taken.acquire(blocking=False):
             return False
         words, interrupt = self.words, None
         try:
             words[_HUSH] = 0
-            self._wake(min(pool.get_num_threads(), count, _MOST) - 1)
+            self._wake(min(threads.get_num_threads(), count, _MOST) - 1)
             self.lead(self.table, task, table.__array_interface__["data"][0], count, _PATIENCE)
             while words[_DONE] != count:  # a thread has lost its core
                 try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.pool import get_num_threads, look_for_blas, one_blas_thread, parallel
+from ..arrays.threads import get_num_threads, look_for_blas, one_blas_thread, parallel
 from ..core.batch import is_batched, materialize, rule
 from ..core.elementwise import conj
 from ..core.subclass import Special

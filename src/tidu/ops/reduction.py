@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import rows
-from ..arrays.pool import quiet
 from ..arrays.reduce import divided, mean_all, mean_axes, sum_all, sum_axes
+from ..arrays.threads import quiet
 from ..core.broadcast import cast, expand_to
 from ..core.elementwise import conj
 from ..core.linear import shaped_op

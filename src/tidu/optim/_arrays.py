@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.pool import parallel
+from ..arrays.threads import parallel
 from ..core.engine import LAYOUTS
 from ..core.modes import no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
