@@ -215,3 +215,50 @@ b.sum().backward()
 b.set_(3)
 """,
     )
+
+
+def drawn_as_memory_lies(torch: Any) -> None:
+    session(
+        torch,
+        """
+vmap = torch.func.vmap
+x = torch.ones(2, 3)
+_ = torch.manual_seed(0)
+vmap(torch.rand_like, in_dims=1, randomness='different')(x)
+vmap(torch.randn_like, in_dims=1, randomness='different')(x)
+vmap(lambda v: torch.randint_like(v, 10), in_dims=1, randomness='different')(x)
+vmap(torch.rand_like, in_dims=1, randomness='same')(x)
+vmap(vmap(torch.rand_like, randomness='different'), randomness='different')(x)
+F.gumbel_softmax(x.t())
+torch.rand_like(x.t())
+""",
+    )
+
+
+def values_from_the_same_memory(torch: Any) -> None:
+    session(
+        torch,
+        """
+t = torch.ones(3)
+t.index_put_((torch.tensor([0]),), t[0])
+t[[0]] = t[1]
+t[[0, 1]] = t[0:1]
+t[t < 5] = t[0]
+t.index_fill_(0, torch.tensor([0]), t[0])
+x = torch.arange(6.).view(2, 3).t()
+x.index_copy_(0, torch.tensor([0]), x[:1])
+x[[0]] = x[[1]]
+x
+p = torch.ones(3, requires_grad=True)
+p[[0]] = p[0]
+s = torch.tensor(1.)
+s[...] = torch.tensor(2., requires_grad=True)
+s.grad_fn
+s[(0,)]
+s[0]
+z = torch.zeros(2, 3)
+z[:5] = torch.ones(2, 3, requires_grad=True)
+z.grad_fn
+z[:5, :9].grad_fn
+""",
+    )

@@ -99,7 +99,7 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
             else:
                 b = other._a
                 wants = (other._node if other._view is None else live_node(other)) is not None and state.grad
-                if b is not a and other._v is input._v and not (state.grad and _refused(input)):
+                if b is not a and other._v is input._v and not (state.grad and refused(input)):
                     refuse_partial_overlap(a, b)
         except (AttributeError, OverflowError):
             return general(input, other)
@@ -120,7 +120,7 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
     return call
 
 
-def _refused(x: Tensor) -> bool:
+def refused(x: Tensor) -> bool:
     """Whether a write will be refused for what `x` is, which is to be said first."""
     base = x if x._view is None else x._view[0]
     return base._node is True or (x._view is not None and x._view[2] is not DEFAULT)

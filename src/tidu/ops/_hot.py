@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays.threads import BIG
 from ..core.elementwise import F32, F64, blocked
-from ..core.inplace import _wants, apply_inplace, check_inplace, check_view, reads_input, rebase, shadow
+from ..core.inplace import _wants, apply_inplace, check_inplace, check_view, reads_input, rebase, refused, shadow
 from ..core.modes import state
 from ..core.node import Node, OutputEdge, freed, modified, next_seq
 from ..core.op import Op, check_savable
@@ -451,13 +451,14 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None], anywhere:
         vals = [[_array(w) for w in v] if v.__class__ is list else _array(v) for v in args[1:]]
     except AttributeError:
         return apply_inplace(op, args)
+    cell = x._v
+    for v in () if anywhere else args[1:]:
+        if v.__class__ is Tensor and v._v is cell and (v._a.ndim or _points(args[1])):
+            if not (state.grad and refused(x)):
+                refuse_overlap(x, (v,), whole=True)
     if not (anywhere or a.flags.c_contiguous):
         return apply_inplace(op, args)
     wants = False
-    cell = x._v
-    for v in () if anywhere else args[1:]:
-        if v.__class__ is Tensor and v._v is cell and v._a.ndim:
-            refuse_overlap(x, (v,), whole=True)
     for v in args:
         if isinstance(v, Tensor) and (v._node is not None if v._view is None else _wants(v, x)):
             wants = True
@@ -482,6 +483,11 @@ def write_part(op: Op, args: Sequence[Any], into: Callable[..., None], anywhere:
         recorded(node, (x,))
     rebase(x, node)
     return x
+
+
+def _points(indices: Any) -> bool:
+    """Whether something is put at indices, not behind a mask, which it fills."""
+    return indices.__class__ is list and any([k is not None and k.dtype.category for k in indices])
 
 
 def relabel(op: Op, name: str, node: str) -> Callable[..., Any]:

@@ -37,7 +37,7 @@ def chain(x: Any, key: Any) -> Any:
         elif kind is slice:
             n = view._a.shape[dim]
             first, last, step = k.indices(n)
-            if step != 1 or k.start or (k.stop is not None and k.stop != n):
+            if step != 1 or k.start or (k.stop is not None and k.stop < n):
                 view = slice_(view, dim, first, last if last > first else first, step)
             dim += 1
         elif k is None:
@@ -105,7 +105,7 @@ def basic(x: Any, key: Any) -> tuple[Any, Indices | None]:
     n = len(x.shape)
     free = n - sum([dims_taken(k) for k in keys])
     if free < 0:
-        if not n and len(keys) == 1 and isinstance(keys[0], (int, slice)) and not isinstance(key, Tensor):
+        if not n and len(keys) == 1 and isinstance(keys[0], (int, slice)) and not isinstance(key, (Tensor, tuple)):
             if isinstance(keys[0], int):
                 raise out_of_range(x, 0, keys[0], 0)
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -259,7 +259,7 @@ def _apply_slice(x: Any, dim: int, s: slice, whole: bool = False) -> Any:
     start = None if start is None else _integer(start)
     stop = None if stop is None else _integer(stop)
     first, last, _ = slice(start, stop).indices(n)
-    if step == 1 and not start and (stop is None or stop == n) and not whole:
+    if step == 1 and not start and (stop is None or stop >= n) and not whole:
         return x
     return slice_(x, dim, first, max(last, first), step)
 

@@ -57,9 +57,12 @@ def over_maps(shape: tuple[int, ...], draw: Callable[[tuple[int, ...]], Array], 
     return t
 
 
-def like(a: Array, draw: Callable[[Array], Array], requires_grad: Any) -> Any:
-    """Numbers drawn in the shape, dtype and layout of an array."""
+def like(input: Any, a: Array, draw: Callable[[Array], Array], requires_grad: Any) -> Any:
+    """Numbers drawn in the shape, dtype and layout of `a`, which is like `input`."""
     if maps.stack:
+        whole: Any = getattr(input, "value", None)
+        if hasattr(whole, "_a") and [level for level, _ in different()] == [input.level]:  # as the batch lies
+            return wrap(made(draw(np.empty_like(whole._a, a.dtype, "K", False)), requires_grad), input.level)
         return over_maps(a.shape, lambda s: draw(np.empty(s, a.dtype)), requires_grad)
     return made(draw(a), requires_grad)
 

@@ -135,7 +135,7 @@ def rand_like(
     """Numbers uniform in [0, 1) in the shape and dtype of another tensor."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "rand_like")
-    return like(a, lambda v: _uniform(v, 0.0, 1.0, generator), requires_grad)
+    return like(input, a, lambda v: _uniform(v, 0.0, 1.0, generator), requires_grad)
 
 
 # ------------------------------------------------------------------ normal
@@ -194,7 +194,7 @@ def randn_like(
     """Normal numbers of mean 0 and variance 1 in the shape and dtype of another tensor."""
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randn_like")
-    return like(a, lambda v: normal_fill(v, 0.0, 1.0, generator), requires_grad)
+    return like(input, a, lambda v: normal_fill(v, 0.0, 1.0, generator), requires_grad)
 
 
 # ------------------------------------------------------------------ integers
@@ -383,7 +383,7 @@ def randint_like(
     low, high, _ = _randint_arguments(args, low, high, ())
     check_place(device, pin_memory, layout)
     a = _like(input, dtype, memory_format, "randint_like")
-    return like(a, lambda v: _random(v, low, high, generator, "randint_like"), requires_grad)
+    return like(input, a, lambda v: _random(v, low, high, generator, "randint_like"), requires_grad)
 
 
 def randperm(

@@ -345,7 +345,7 @@ def gumbel_softmax(logits: Value, tau: float = 1, hard: bool = False, eps: float
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
-    noise = -logits.detach().clone().exponential_().log()
+    noise = -logits.detach().contiguous().clone().exponential_().log()
     y = softmax((logits + noise) / tau, dim)
     if not hard:
         return y
