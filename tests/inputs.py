@@ -163,12 +163,6 @@ def _quotient(x: np.ndarray) -> list[Args]:
     return [(x, x / _RATIO)]
 
 
-def _padded(r: Source, n: int, replicate: bool) -> Args:
-    """One place before and two after, in each of the last n dimensions."""
-    index = np.array([0, 0, 1, 2, 2, 2]) if replicate else np.array([1, 0, 1, 2, 1, 0])
-    return r(2, *[3] * n), (1, 2) * n, (index,) * n
-
-
 def _image(r: Source, n: int) -> np.ndarray:
     return r(1, 2, *(4, 5, 3)[:n])
 
@@ -422,8 +416,11 @@ CASES: dict[str, Callable[[Source], list[Args]]] = {
         (r(1, 3, 4), r(3, 2, 3), r(2), (2,), (1,), (1,), True, (1,), 1),
     ],
     "conv_tbc": lambda r: [(r(5, 2, 3), r(2, 3, 4), r(4), 1)],
-    **{f"reflection_pad{n}d": lambda r, n=n: [_padded(r, n, False)] for n in (1, 2, 3)},
-    **{f"replication_pad{n}d": lambda r, n=n: [_padded(r, n, True)] for n in (1, 2, 3)},
+    **{
+        f"{mode}_pad{n}d": lambda r, n=n: [(r(2, *[3] * n), (1, 2) * n), (r(2, *[3] * n), (-1, 2) * n)]
+        for mode in ("reflection", "replication")
+        for n in (1, 2, 3)
+    },
     "constant_pad_nd": lambda r: [(r(3, 4), (1, 2), 0.5), (r(3, 4), (-1, 1, 2, 0), 0.0)],
     "im2col": lambda r: [(r(1, 2, 4, 5), (2, 3), (1, 1), (1, 0), (2, 1))],
     "col2im": lambda r: [(r(1, 12, 9), (4, 5), (2, 3), (1, 1), (1, 0), (2, 1))],

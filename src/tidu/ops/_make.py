@@ -6,8 +6,10 @@ known. Whatever else there is (tensors and NumPy scalars among the numbers, ragg
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -516,6 +518,19 @@ def laid_as(r: Any, *given: Any) -> Any:
             if not a.flags.c_contiguous and _has_channels_last(a):
                 return np.moveaxis(np.ascontiguousarray(np.moveaxis(r, 1, -1)), -1, 1)
     return r
+
+
+def planned(plan: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember what a function of a shape and arguments found."""
+    kept = functools.lru_cache(256)(plan)
+
+    def call(*args: Any) -> Any:
+        try:
+            return kept(*args)
+        except TypeError:  # a list, which can't be looked up
+            return plan(*args)
+
+    return call
 
 
 # ------------------------------------------------------------------ numbers

@@ -14,7 +14,7 @@ from ..arrays.resampling import evenly, resample
 from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal
-from ._make import laid_as
+from ._make import laid_as, planned
 from .activation import relu
 from .pointwise import abs, sign
 from .pooling import (
@@ -25,7 +25,6 @@ from .pooling import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
-    planned,
     scatter_places,
 )
 from .powers import pow

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays import convolution as kernels
+from ..arrays.resampling import Taps, apply
 from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal
+from ._make import planned
 
 __all__ = [
     "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
@@ -22,6 +25,7 @@ __all__ = [
 
 Value = Any
 Ints = tuple[int, ...]
+_FEW = 1 << 12  # elements up to which few calls count for more than few passes
 
 # ------------------------------------------------------------------ a constant
 
@@ -82,39 +86,55 @@ def constant_pad_nd(input: Value, pad: Sequence[int], value: Any = 0, *, out: Va
 # ------------------------------------------------------------------ taken from the input
 
 
-def _gather(input: Any, places: tuple[Any, ...]) -> Any:
-    """The elements at the places given for each of the last dimensions."""
-    for k, index in enumerate(reversed(places)):
-        input = input.take(index, input.ndim - 1 - k)
-    return input
+def _gather(input: Any, pad: Ints, mode: str) -> Any:
+    """The middle is the input; the sides come from the middle, a dimension after another."""
+    places = _places(mode, input.shape, pad)
+    if input.size < _FEW or min(pad) < 0:  # where a side may come from what the other one cuts off
+        for axis, index in places:
+            input = input.take(index, axis)
+        return input
+    source, target, size = _slices(input.shape, pad)
+    out = np.empty(size, input.dtype)
+    out[target] = input[source]
+    for (axis, index), k in zip(places, range(0, len(pad), 2), strict=True):
+        lo, after = pad[k : k + 2]
+        for part in (slice(0, lo), slice(size[axis] - after, size[axis])):
+            if part.start < part.stop:
+                out[(..., part, *(slice(None),) * (k // 2))] = out.take(index[part] + lo, axis)
+    return out
 
 
-def _scatter(input: Any, places: tuple[Any, ...], shape: Ints) -> Any:
-    """The adjoint of `_gather`: a product with a matrix of ones and zeros for each dimension."""
-    for k, index in enumerate(reversed(places)):
-        axis = input.ndim - 1 - k
-        length = shape[axis]
-        moved = np.moveaxis(input, axis, -1)
-        if index.size >= 1 and (np.diff(index) == 1).all() and index.size == length:
-            continue
-        out = np.zeros((*moved.shape[:-1], length), input.dtype)
-        lo, hi = _run_of(index, length)
-        out[..., index[lo] : index[lo] + hi - lo] = moved[..., lo:hi]
-        for i in (*range(lo), *range(hi, len(index))):
-            out[..., index[i]] += moved[..., i]
-        input = np.moveaxis(out, -1, axis)
-    return np.ascontiguousarray(input)
+def _scatter(g: Any, pad: Ints, mode: str, shape: Ints) -> Any:
+    """The adjoint of `_gather`."""
+    places = _places(mode, shape, pad)
+    if min(pad) < 0:
+        wide = g.astype(np.float32) if g.dtype.itemsize == 2 else g
+        for axis, index in places:
+            wide = apply(wide, Taps(shape[axis], index[:, None], None).back, axis)
+        return wide.astype(g.dtype)
+    g = g.copy()
+    for (_, index), k in reversed(list(zip(places, range(0, len(pad), 2), strict=True))):
+        lo, after = pad[k : k + 2]
+        tail = (slice(None),) * (k // 2)
+        for i in (*range(lo), *range(len(index) - after, len(index))):
+            g[(..., index[i] + lo, *tail)] += g[(..., i, *tail)]
+    return np.ascontiguousarray(g[_slices(shape, pad)[1]])
 
 
-def _run_of(index: Any, length: int) -> tuple[int, int]:
-    """The longest run of consecutive places: the middle, which is the input itself."""
-    best, start = (0, 1 if len(index) else 0), 0
-    for i in range(1, len(index) + 1):
-        if i == len(index) or index[i] != index[i - 1] + 1:
-            if i - start > best[1] - best[0]:
-                best = (start, i)
-            start = i
-    return best
+@lru_cache(256)
+def _places(mode: str, shape: Ints, pad: Ints) -> list[tuple[int, Any]]:
+    """For each dimension, from the last one on, where its elements come from."""
+    found = []
+    for k in range(len(pad) // 2):
+        axis = len(shape) - 1 - k
+        n = shape[axis]
+        i = np.arange(-pad[2 * k], n + pad[2 * k + 1])
+        if mode == "reflection":
+            i = np.abs(i)
+            found.append((axis, np.where(i >= n, 2 * (n - 1) - i, i)))
+        else:
+            found.append((axis, np.clip(i, 0, n - 1)))
+    return found
 
 
 def _padded(mode: str, n: int) -> Callable[..., Any]:
@@ -122,15 +142,15 @@ def _padded(mode: str, n: int) -> Callable[..., Any]:
     name = f"{mode}_pad{n}d"
     op = linear(
         name,
-        lambda input, padding, places: np.ascontiguousarray(_gather(input, places)),
-        lambda g, input_shape, padding, places: back(g, padding, places, tuple(input_shape)),
+        lambda input, padding: _gather(input, padding, mode),
+        lambda g, input_shape, padding: back(g, padding, tuple(input_shape)),
         node=f"{mode.title()}Pad{n}DBackward0",
         out_arg=False,
     )
     back = linear(
         name + "_backward",
-        lambda g, padding, places, shape: _scatter(g, places, shape),
-        lambda g, padding, places, shape: op(g, padding, places),
+        lambda g, padding, shape: _scatter(g, padding, mode, shape),
+        lambda g, padding, shape: op(g, padding),
         register=False,
     )
     return op
@@ -141,32 +161,22 @@ _OPS = {
 }  # fmt: skip
 
 
-def _reflected(length: int, before: int, after: int) -> Any:
-    i = np.arange(-before, length + after)
-    i = np.abs(i)
-    return np.where(i >= length, 2 * (length - 1) - i, i)
-
-
-def _replicated(length: int, before: int, after: int) -> Any:
-    return np.clip(np.arange(-before, length + after), 0, length - 1)
-
-
-def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
-    n = len(pad) // 2
-    word = "reflection" if mode == "reflect" else "replication"
-    lengths = [input.shape[input.ndim - 1 - k] for k in range(n)]
-    if any(d == 0 for i, d in enumerate(input.shape) if i or input.ndim == n + 1):
+@planned
+def _check_sides(shape: Ints, pad: Ints, mode: str) -> None:
+    n, rank = len(pad) // 2, len(shape)
+    lengths = [shape[rank - 1 - k] for k in range(n)]
+    if any(d == 0 for i, d in enumerate(shape) if i or rank == n + 1):
         raise RuntimeError(
             f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
-            f"dimensions for input, but got: {list(input.shape)}"
+            f"dimensions for input, but got: {list(shape)}"
         )
     for k in range(n):
-        left, right, d = pad[2 * k], pad[2 * k + 1], input.ndim - 1 - k
+        left, right, d = pad[2 * k], pad[2 * k + 1], rank - 1 - k
         if mode == "reflect" and (left >= lengths[k] or right >= lengths[k]):
             place = 4 + 2 * k
             raise RuntimeError(
                 f"Argument #{place}: Padding size should be less than the corresponding input dimension, but got: "
-                f"padding ({left}, {right}) at dimension {d} of input {list(input.shape)}"
+                f"padding ({left}, {right}) at dimension {d} of input {list(shape)}"
             )
     sizes = [lengths[k] + pad[2 * k] + pad[2 * k + 1] for k in range(n)]
     if all(s < 1 for s in sizes):
@@ -176,12 +186,16 @@ def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
         end = " " if mode == "replicate" and n > 1 else ""
         raise RuntimeError(f"input ({have}{end}) is too small. Calculated output {want}")
     if any(s < 0 for s in sizes):
-        shape = [*input.shape[: input.ndim - n], *reversed(sizes)]
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
+        made = [*shape[: rank - n], *reversed(sizes)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {made}")
+
+
+def _pad_from(input: Value, pad: Ints, mode: str) -> Value:
+    _check_sides(tuple(input.shape), pad, mode)
+    n = len(pad) // 2
+    word = "reflection" if mode == "reflect" else "replication"
     refusal("b", f"{word}_pad{n}d")("", input.dtype)
-    index = _reflected if mode == "reflect" else _replicated
-    places = tuple(index(lengths[k], pad[2 * k], pad[2 * k + 1]) for k in reversed(range(n)))
-    return _OPS[word, n](input, pad, places)
+    return _OPS[word, n](input, pad)
 
 
 def _pad_circular(input: Value, pad: Ints) -> Value:

@@ -21,7 +21,7 @@ from ..core.linear import linear
 from ..core.op import Op
 from ._dtypes import refusal
 from ._hot import hot
-from ._make import laid_as
+from ._make import laid_as, planned
 from .reduction import into
 
 __all__ = [
@@ -293,19 +293,6 @@ def _windows(
         size, made = ("x".join(map(str, v)) for v in ((shape[-n - 1], *shape[-n:]), (shape[-n - 1], *outs)))
         raise RuntimeError(f"Given input size: ({size}). Calculated output size: ({made}). Output size is too small")
     return tuple(Window(k, s, d, p, o) for k, s, d, p, o in zip(kernel, stride, dilation, padding, outs, strict=True))
-
-
-def planned(plan: Callable[..., Any]) -> Callable[..., Any]:
-    """Remember what a function of a shape and arguments found."""
-    kept = functools.lru_cache(256)(plan)
-
-    def call(*args: Any) -> Any:
-        try:
-            return kept(*args)
-        except TypeError:  # a list, which can't be looked up
-            return plan(*args)
-
-    return call
 
 
 @planned
