@@ -86,7 +86,6 @@ class _SafeUnpickler(RestrictedUnpickler):
 
 
 def _own_name(x: Any) -> str:
-    """The name that a class or function has in files."""
     name = f"{x.__module__}.{x.__qualname__}"
     return name.replace(f"{__package__}.", "torch.", 1) if name.startswith(f"{__package__}.") else name
 
@@ -123,8 +122,6 @@ def _trusting(pickle_module: Any, options: dict[str, Any]) -> Callable[[Any, Any
 
 
 class _Archive:
-    """A zip archive, by the names of its records without their common first part."""
-
     def __init__(self, file: Any, memory: Any = None) -> None:
         try:
             self.zip = zipfile.ZipFile(file)

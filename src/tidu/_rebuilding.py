@@ -19,7 +19,6 @@ from .shapes import Size
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
-    """A window of a storage."""
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
@@ -67,7 +66,6 @@ def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_ho
 
 
 def _rebuild_sparse_tensor(layout: Any, parts: Any) -> Any:
-    """A sparse tensor of what it is made of."""
     from .ops.coo import rebuilt
 
     return rebuilt(layout, parts)

@@ -24,14 +24,12 @@ __all__ = [
 
 
 def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterator[Any]:
-    """Running totals."""
     from itertools import accumulate
 
     return accumulate(iterable, fn)
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """All elements in one row."""
     from .ops.joining import cat
 
     return cat([t.contiguous().view(-1) for t in tensors])

@@ -109,8 +109,6 @@ def check_cpu(where: Any) -> None:
 
 
 class _Named:
-    """An object that is its name."""
-
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:

@@ -166,7 +166,6 @@ class Face:
 
 
 def _candidates(args: tuple[Any, ...], kw: dict[str, Any]) -> Iterator[Any]:
-    """The arguments that could override a function, also those in lists."""
     for v in (*args, *kw.values()):
         if v.__class__ is tuple or v.__class__ is list:
             yield from (x for x in v if hasattr(x.__class__, "__torch_function__"))

@@ -36,7 +36,6 @@ def _absent(what: str) -> RuntimeError:
 
 
 def _hubconf(repo: Any, source: str, what: str) -> Any:
-    """The module hubconf.py of a folder; what is on GitHub is not fetched."""
     if source.lower() not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source.lower() == "github":

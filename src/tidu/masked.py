@@ -56,7 +56,6 @@ def _greatest(name: str, d: dtypes.dtype) -> Any:
 
 
 def _mask_of(input: Any, mask: Any) -> Any:
-    """The mask as a bool tensor of the input's shape."""
     if mask.ndim > input.ndim:
         raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     if tuple(mask.shape) != tuple(input.shape):
@@ -65,7 +64,6 @@ def _mask_of(input: Any, mask: Any) -> Any:
 
 
 def _filled(input: Any, mask: Any, value: Any) -> Any:
-    """The input with `value` where the mask is False."""
     if mask is None:
         return input
     return selection.where(_mask_of(input, mask), input, _tensor(value, dtype=input.dtype))
@@ -137,7 +135,6 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
-    """How many elements the mask keeps."""
     if mask is None:
         mask = input.new_ones(tuple(input.shape), dtype=dtypes.int64)
     return reduction.sum(mask, _dims(dim, input.ndim), keepdim)

@@ -301,7 +301,6 @@ _str = tensor_repr
 
 
 def _parts_text(t: Any) -> str:
-    """The indices and values of a sparse tensor, on lines of their own."""
     names = ("indices", "values") if t.is_sparse else ("crow_indices", "col_indices", "values")
     lines = []
     for name, part in zip(names, [*([t._at] if t.is_sparse else t._at), t._of], strict=True):

@@ -37,8 +37,6 @@ class LoadEndianness(Enum):
 
 
 class _Settings:
-    """The settings of this process."""
-
     crc32 = True
     mmap: int = MAP_PRIVATE
     endianness: LoadEndianness | None = None

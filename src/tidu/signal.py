@@ -41,7 +41,6 @@ def _window(
 
 
 def _steps(M: int, sym: bool) -> int:
-    """How many steps a whole period has."""
     return M - 1 if sym else M
 
 

@@ -102,7 +102,6 @@ def _tensor_mismatch(actual: Any, expected: Any, matches: Any, rtol: float, atol
 
 
 def _first_greatest(a: Any) -> int:
-    """The place of the greatest element; NaN is greater than anything."""
     nan = np.isnan(a) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
     return int(nan.argmax()) if nan.any() else int(a.argmax())
 
@@ -217,7 +216,6 @@ def _compare(actual: Any, expected: Any, place: tuple[Any, ...], o: dict[str, An
 
 
 def _comparer(actual: Any, expected: Any, place: Any, o: dict[str, Any]) -> Callable[[], None]:
-    """How these two values are compared."""
     pair = actual, expected
     if actual is None or expected is None:
 
@@ -315,7 +313,6 @@ def assert_allclose(
 def _bounds(
     d: dtypes.dtype, low: Any, high: Any, least: float, most: float, default: tuple[float, float]
 ) -> tuple[Any, Any]:
-    """The bounds asked for, within those of the dtype."""
     low = default[0] if low is None else low
     high = default[1] if high is None else high
     floating = d.is_floating_point or d.is_complex

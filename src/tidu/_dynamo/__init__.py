@@ -50,7 +50,7 @@ class OptimizedModule(Module):
 
 
 class _InvalidBackend(RuntimeError):
-    """`torch.compile` was given the name of no backend."""
+    pass
 
 
 _InvalidBackend.__name__ = _InvalidBackend.__qualname__ = "InvalidBackend"

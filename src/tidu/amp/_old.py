@@ -18,8 +18,6 @@ def _warn(old: str, new: str) -> None:
 
 
 def _autocast(device: str, usual: Any) -> type:
-    """`autocast` of one kind of device, in whose module it is known."""
-
     class Autocast(autocast):
         def __init__(self, enabled: bool = True, dtype: Any = usual, cache_enabled: bool = True) -> None:
             _warn(f"torch.{device}.amp.autocast(args...)", f"torch.amp.autocast('{device}', args...)")
@@ -31,8 +29,6 @@ def _autocast(device: str, usual: Any) -> type:
 
 
 def _scaler(device: str) -> type:
-    """`GradScaler` of one kind of device."""
-
     class Scaler(GradScaler):
         def __init__(
             self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
@@ -47,8 +43,6 @@ def _scaler(device: str) -> type:
 
 
 def _custom(device: str) -> tuple[Any, Any]:
-    """`custom_fwd` and `custom_bwd` of one kind of device."""
-
     @functools.wraps(custom_fwd)
     def fwd(*args: Any, **kw: Any) -> Any:
         new = f"torch.amp.custom_fwd(args..., device_type='{device}')"

@@ -128,7 +128,6 @@ _FEW = 1 << 13  # elements
 
 
 def _sums(x: np.ndarray) -> np.ndarray:
-    """The sum of each channel, (c, 1)."""
     sums: np.ndarray = np.add.reduce(x, 0 if x.shape[2] == 1 else (0, 2))
     return sums.reshape(-1, 1)
 

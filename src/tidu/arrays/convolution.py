@@ -42,7 +42,6 @@ _SUMS = 8  # partial sums over the samples, each in order
 
 
 def _wide(*arrays: Any) -> Any:
-    """Half precision as float32."""
     return [a.astype(_FLOAT32) if a is not None and _half(a) else a for a in arrays]
 
 

@@ -103,7 +103,6 @@ class WordStream:
 
     @property
     def seed(self) -> int:
-        """The seed that the stream last started from."""
         return self._seed
 
     # -- words ---------------------------------------------------------------------------------------------
@@ -134,7 +133,6 @@ class WordStream:
         return self._twister().random_raw(count).astype(_WORD)
 
     def _state(self) -> np.ndarray:
-        """The twister's state, of which all words have been produced."""
         key: np.ndarray = self._twister().state["state"]["key"] if self._key is None else self._key
         return key
 

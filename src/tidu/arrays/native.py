@@ -133,7 +133,6 @@ def _team() -> Any:
 
 
 def address(a: np.ndarray) -> int:
-    """Where the first element lies."""
     place: int = a.__array_interface__["data"][0]
     return place
 

@@ -15,7 +15,6 @@ Build = Callable[[Loops], None]
 
 
 def _to_registers(k: Loops) -> None:
-    """Vectors of as many lanes as a register has."""
     if not k.wide:
         k.set_width(WIDTH // 2)
 

@@ -108,7 +108,6 @@ class _Stage:
     turns: np.ndarray  # kept here as long as its address is used
 
     def groups(self, lines: int) -> int:
-        """How often the lanes are filled."""
         return lines // self.inner * -(-self.inner // WIDTH) if self.inner > 1 else -(-lines // WIDTH)
 
     def run(self, source: int, target: int, scratch: int, lines: int, lo: int, hi: int, scale: float) -> None:
@@ -208,7 +207,6 @@ class _Points:
         return self.mixed(a, b, re), self.mixed(a, b, [i + 1 for i in re])
 
     def joined(self, x: Pair) -> Pair:
-        """The reverse."""
         low = [i + j + part for i in range(0, WIDTH, 4) for j in (0, 1) for part in (0, WIDTH)]
         return self.mixed(*x, low), self.mixed(*x, [i + 2 for i in low])
 
@@ -367,7 +365,6 @@ def write_kernel(k: Loops, n: int, forward: bool, columns_in: bool, columns_out:
         return read, write
 
     def rows(i: Any) -> list[Any]:
-        """The rows of a group."""
         if columns_in:
             first = b.add(*first_column(i))
             return [p.plus(first, lane) for lane in range(WIDTH)]

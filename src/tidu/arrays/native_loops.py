@@ -17,8 +17,6 @@ WIDTH = 16  # floats in a vector; LLVM makes several registers of it where the m
 
 
 class Compiler:
-    """llvmlite, set up for this machine."""
-
     def __init__(self) -> None:
         import llvmlite.binding as binding
         import llvmlite.ir as ir

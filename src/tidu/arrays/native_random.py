@@ -21,7 +21,6 @@ BLOCK, SHIFT = 624, 397
 
 @functools.cache
 def kernel(name: str) -> Any:
-    """A kernel, None where nothing can be compiled."""
     return compiled(name, *_KERNELS[name])
 
 
@@ -107,7 +106,6 @@ def _normals(k: Loops) -> None:
         return _fused(power, float(rule._LN2_HIGH), u + y)
 
     def turned(t: Value) -> tuple[Value, Value]:
-        """Sine and cosine."""
         octant = b.fptosi((t * float(rule._OCTANTS)).raw, k.ints)
         octant = b.and_(b.add(octant, k.integers(1)), k.integers(0xFFFFFFFE))
         whole = Value(k, b.sitofp(octant, k.vector))

@@ -75,7 +75,6 @@ def _chunks(steps: int, state: int) -> Iterator[slice]:
 
 
 def _before(first: Array, states: Array) -> Array:
-    """The state before each step."""
     return np.concatenate([first[None], states[:-1]])
 
 
@@ -89,7 +88,6 @@ def _finish(rows: Array, rec: Array, x: Array, before: Array, w_ih: Array, biase
 
 
 def _sums(rows: Array) -> Array:
-    """Sums of the columns, by BLAS."""
     return np.ones(len(rows), rows.dtype).dot(rows)
 
 
@@ -204,7 +202,6 @@ def _lstm_steps(
 
 
 def _native(name: str, x: Array, w_hh: Array) -> Callable[..., None] | None:
-    """The kernel, where it pays."""
     steps, batch, weights = x.shape[0], x.shape[1], w_hh.size
     pays = batch >= _LEAST_BATCH and _NATIVE <= steps * batch * weights and weights <= _MOST
     return kernel(name) if pays and x.dtype.char == "f" else None
@@ -260,7 +257,6 @@ def _native_lstm_steps(
     dh: Array,
     dc: Array,
 ) -> None:
-    """What _lstm_steps does."""
     from tidu.arrays.native_recurrent import BLOCK
 
     steps, batch, _, n = dz.shape

@@ -165,7 +165,6 @@ def _interval(low: float, high: float, work: np.dtype, dtype: np.dtype) -> tuple
 
 
 def _wide(stream: WordStream, n: int) -> np.ndarray:
-    """`n` values of `W`."""
     words = stream.take(2 * n)
     wide = words[::2].astype(np.uint64)
     wide <<= _32

@@ -132,8 +132,6 @@ def build_lead(k: Any) -> None:
 
 
 class Team:
-    """The threads, and the table that they share."""
-
     def __init__(self, serve: Any, lead: Any) -> None:
         self.serve, self.lead = serve, lead
         self.current_cpu = threads._find_current_cpu()
@@ -144,7 +142,6 @@ class Team:
         threads.hush = self.hush
 
     def reset(self) -> None:
-        """No threads yet."""
         self.taken = threading.Lock()
         self.memory = np.zeros(1 << 10, np.int64)  # kept for threads that a fork left behind
         self.words = self.memory[-(self.memory.ctypes.data // 8) % 8 :]
@@ -155,7 +152,6 @@ class Team:
         self.avoided: list[int] = []
 
     def hush(self) -> None:
-        """Have the threads sleep that look for work."""
         self.words[_HUSH] = 1
 
     def _work(self, gate: threading.Lock, number: int) -> None:

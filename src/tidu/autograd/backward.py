@@ -28,7 +28,6 @@ def _weights(x: Any, n: int) -> tuple[Any, ...]:
 
 
 def _as_targets(x: Any) -> tuple[Any, ...]:
-    """What a gradient is wanted for."""
     targets = _as_tuple(x.values() if type(x) is dict else x)
     for t in targets:
         if not isinstance(t, Tensor) and not _is_gradient_edge(t):
@@ -205,7 +204,6 @@ def backward(
 
 @functools.cache
 def _warn_of_the_cycle() -> None:
-    """Once in a process."""
     warnings.warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
         "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "

@@ -34,7 +34,6 @@ def _differentiable(x: Any) -> bool:
 
 
 def _outputs(out: Any) -> tuple[Any, ...]:
-    """The outputs that can have a derivative."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     for o in outs:
         if not isinstance(o, Tensor):

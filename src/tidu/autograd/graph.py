@@ -167,8 +167,6 @@ def register_multi_grad_hook(
 
 
 class _Handle:
-    """What stands for a saved tensor."""
-
     __slots__ = ("__weakref__",)
 
 

@@ -27,7 +27,6 @@ _clock = time.perf_counter_ns
 
 
 def _format_time(us: float) -> str:
-    """Microseconds in a fitting unit."""
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if us >= size:
             return f"{us / size:.3f}{unit}"

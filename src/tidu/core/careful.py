@@ -241,7 +241,6 @@ def check_made(name: str, given: Sequence[Any], result: Any) -> None:
 
 
 def _arrays(v: Any) -> list[tuple[str, Any]]:
-    """The arrays behind a value, and what they are of it."""
     if isinstance(v, (list, tuple)):
         return [pair for u in v for pair in _arrays(u)]
     if hasattr(v, "tangent"):

@@ -71,12 +71,10 @@ class ElementwiseOp(Op):
 
     @functools.cached_property
     def vjp(self) -> Any:
-        """The reverse rules, from the partials."""
         return {i: named(_cotangent(p), ["g", i + "_shape", *self._names(p)]) for i, p in self._given()}
 
     @functools.cached_property
     def jvp(self) -> Any:
-        """The forward rules, from the partials."""
         return {i: named(_tangent(p), ["t", *self._names(p)]) for i, p in self._given()}
 
     def _given(self) -> list[tuple[str, Callable[..., Any]]]:
@@ -210,7 +208,6 @@ class ElementwiseOp(Op):
             raise
 
     def check_same_out(self, args: Sequence[Any], out: Tensor) -> None:
-        """Raise for an out= of another dtype."""
         given = [args[i] for i in self.positions]
         self.refuse_recorded_out(out, any([x.__class__ is Tensor and live_node(x) is not None for x in given]))
         want = result_type(given)
@@ -227,7 +224,6 @@ class ElementwiseOp(Op):
                 refuse_partial_overlap(out._a, x._a)
 
     def check_shapes(self, args: Sequence[Any]) -> None:
-        """Raise for inputs whose shapes do not broadcast."""
         shapes = [tuple(args[i].shape) for i in self.positions if hasattr(args[i], "shape")]
         try:
             broadcast_shapes(*shapes)

@@ -52,13 +52,10 @@ def call_back(run: Run) -> None:
 
 
 def current() -> Any:
-    """The backward pass at work in this thread, None outside one."""
     return _running.run
 
 
 class Run:
-    """One backward pass."""
-
     __slots__ = (
         "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "order", "owned",
         "pending", "raw", "reached", "shown", "targets", "watched", "ways",
@@ -321,7 +318,6 @@ _EVALUATE, _LEAF = "autograd::engine::evaluate_function: ", "torch::autograd::Ac
 
 
 def dispatching() -> tuple[Any, ...]:
-    """The modes at work that see ops."""
     return tuple([m for m in state.function_modes if hasattr(m, "sees_backward")])
 
 

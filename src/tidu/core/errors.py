@@ -52,7 +52,6 @@ def made_by(node: Any) -> str:
 
 
 def _maker(t: Tensor) -> Any:
-    """The node of a tensor as it is now."""
     was = set_record(True)
     try:
         return live_node(t)

@@ -184,7 +184,6 @@ def make_dual(primal: Any, tangent: Any, level: int) -> Any:
 
 
 def check_sizes(primal: Any, tangent: Any) -> None:
-    """Raise where a tangent is not of its primal's shape."""
     if isinstance(primal, Tensor) and isinstance(tangent, Tensor) and tuple(primal.shape) != tuple(tangent.shape):
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "

@@ -36,12 +36,10 @@ def leave(level: int) -> None:
 
 
 def alive(level: int) -> bool:
-    """Whether the transform of this level is still at work."""
     return level in _levels.active
 
 
 def enter_by_hand() -> int:
-    """Begin forward mode as a program does itself."""
     level = _levels.by_hand = enter(True)
     return level
 
@@ -57,7 +55,6 @@ def rank(level: int) -> int:
 
 
 def depth() -> int:
-    """How many transforms are at work."""
     return len(_levels.active)
 
 

@@ -114,12 +114,10 @@ class Op:
 
     @property
     def vjp(self) -> Any:
-        """The reverse rules, as declared."""
         return self._vjp
 
     @functools.cached_property
     def jvp(self) -> Any:
-        """The forward rules, as declared."""
         return self._jvp
 
     @functools.cached_property
@@ -319,7 +317,6 @@ class Op:
         return None
 
     def tensor_args(self, args: Sequence[Any]) -> Iterator[Any]:
-        """The tensor arguments in order, lists laid out flat."""
         yield from _flat(args, self.positions, self.lists)
 
     def tensors_of(self, args: Sequence[Any]) -> Sequence[Any]:
@@ -486,8 +483,6 @@ _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", 
 
 
 class OpNode(Node):
-    """The node of an op: its rules applied to what was saved."""
-
     __slots__ = ("avals", "dtypes", "saved", "versions")
 
     avals: list[Any]

@@ -81,7 +81,6 @@ def live_node(t: Tensor, asked: bool = False) -> Any:
 
 
 def view_error(t: Tensor, written: str) -> RuntimeError:
-    """The error of a write that meets a view which cannot follow it; `written` says what is written."""
     from .errors import made_by
 
     how, node = t._view[2], t._node

@@ -120,8 +120,6 @@ def get_world_size(group: Any = None) -> int:
 
 
 class _Done:
-    """The handle of a collective that is done."""
-
     def wait(self, timeout: Any = None) -> bool:
         """Nothing to wait for."""
         return True

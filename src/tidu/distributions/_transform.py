@@ -118,8 +118,6 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """A map backwards."""
-
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
         self._inv: Any = transform
@@ -170,7 +168,6 @@ class _InverseTransform(Transform):
 
 
 def _of_dims(constraint: Any, dim: int) -> Any:
-    """A constraint on values of so many dimensions."""
     more = dim - constraint.event_dim
     return constraints.independent(constraint, more) if more > 0 else constraint
 

@@ -34,8 +34,6 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A constraint that depends on other parameters."""
-
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
@@ -112,8 +110,6 @@ def _simple(name: str, test: Callable[[Any], Any], is_discrete: bool = False, ev
 
 
 class _Bounds(Constraint):
-    """Values between bounds."""
-
     words = ("", "")  # the names of the bounds in its text
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:

@@ -417,7 +417,6 @@ def _pareto_normal(p: Any, q: Any) -> Any:
 
 
 def _mean_log(p: Any, low: Any, high: Any) -> Any:
-    """E log x of a uniform between low and high."""
     return (_x_log_x(high) - _x_log_x(low)) / (high - low) - 1
 
 

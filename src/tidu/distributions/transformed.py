@@ -110,7 +110,6 @@ class _Own(TransformedDistribution):
     """A transformed distribution with parameters of its own."""
 
     def _make(self) -> tuple[Any, list[Any]]:
-        """The base and the maps, from the parameters."""
         raise NotImplementedError
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:

@@ -38,7 +38,6 @@ def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
-    """The sum over the last `dim` dimensions."""
     return value if dim == 0 else value.reshape(*value.shape[:-dim], -1).sum(-1)
 
 

@@ -21,7 +21,6 @@ from .vmapping import mapped, vmap
 
 
 def _real(leaves: Sequence[Any], fn: str, what: str) -> None:
-    """Jacobians are of real functions."""
     for i, x in enumerate(leaves):
         if isinstance(x, Tensor) and x.dtype.is_complex:
             raise RuntimeError(

@@ -253,7 +253,6 @@ def _turn_back(x: Any) -> None:
 
 
 def _rows_in(root: Any, view: Any) -> Any:
-    """For every element of a view the number of the root's element at the same place in memory."""
     there, here = _addresses(root), _addresses(view)
     order = np.argsort(there)
     return order[np.searchsorted(there, here, sorter=order)]
@@ -288,7 +287,6 @@ def _none(rows: int, n: int) -> Sets:
 
 
 def _places(a: Any) -> Any:
-    """The numbers of an array's elements."""
     return np.arange(a.size).reshape(a.shape)
 
 

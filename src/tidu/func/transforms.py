@@ -354,7 +354,6 @@ def _zeros(x: Any) -> Any:
 
 
 def _cut(x: Any) -> Any:
-    """A result without the graph it was computed by, where nothing around can want it."""
     if isinstance(x, Dual):
         return forward.make_dual(_cut(x.primal), _cut(x.tangent), x.level)
     if isinstance(x, Batched):

@@ -202,7 +202,6 @@ def _flatten(x: Any, sizes: list[int], dim: int, out: list[Any]) -> None:
 
 
 def _number(x: Any) -> Any:
-    """A 0-d or one-element tensor or array as a Python number, anything else as it is."""
     a = raw(x) if isinstance(x, Tensor) else x
     if isinstance(a, (ndarray, np.generic)):
         if a.size != 1:

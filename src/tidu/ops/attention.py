@@ -236,7 +236,6 @@ def scaled_dot_product_attention(
 
 
 def _turned(x: Value) -> bool:
-    """Whether (length, batch, width) lies the other way round, as layers with the batch first turn it."""
     return not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
 
 

@@ -212,7 +212,6 @@ _to_copy = linear(
 
 
 def _parse_to(args: tuple[Any, ...], kw: dict[str, Any]) -> tuple[Dtype | None, bool, Any]:
-    """The dtype, `copy` and memory format of a call of `to`."""
     rest, given = list(args), dict(kw)
     d = where = None
     if rest and isinstance(rest[0], Tensor):

@@ -178,7 +178,6 @@ _op = Op(
 
 
 def _expand(value: Any, n: int, name: str) -> Ints:
-    """An int, or a sequence of one or n of them, as n."""
     if isinstance(value, (tuple, list)):
         got = tuple(int(v) for v in value)
         if len(got) == 1:

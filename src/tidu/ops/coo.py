@@ -158,7 +158,6 @@ class Sparse(Kind):
         return out[0]
 
     def unbind(self, dim: int = 0) -> tuple[Any, ...]:
-        """The slices along a dimension."""
         return tuple(
             RULES["select"](self, dim, i, "UnbindBackward0") for i in range(self._size[normalize_dim(dim, self.ndim)])
         )
@@ -195,7 +194,6 @@ class Sparse(Kind):
         )
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The old name of its type, or the tensor in another dtype."""
         return f"torch.sparse.{self.dtype.legacy}Tensor" if dtype is None else Tensor.type(self, dtype)
 
     def _indices(self) -> Any:
@@ -245,22 +243,18 @@ class Sparse(Kind):
     def to_sparse(
         self, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
     ) -> Any:
-        """The tensor in a sparse layout."""
         if layout is not None and layout is not self.layout:
             return _in_layout(self, layout)
         return _coo(self) if layout is None else self
 
     def to_sparse_coo(self) -> Any:
-        """The tensor by coordinates."""
         return _coo(self)
 
     def to_sparse_csr(self, dense_dim: Any = None) -> Any:
-        """The matrix by rows."""
         x = self.coalesce()
         return _recorded("ToSparseCsrBackward0", _by_rows(x, False), [self], [lambda g: g])
 
     def sparse_mask(self, mask: Any) -> Any:
-        """Its values at the indices of another sparse tensor."""
         return sparse_mask(self, mask)
 
     def copy_(self, src: Any, non_blocking: bool = False) -> Any:
@@ -277,7 +271,6 @@ class Sparse(Kind):
         return self
 
     def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
-        """The size of another sparse tensor."""
         return self.sparse_resize_and_clear_(the_template.shape, the_template.sparse_dim(), 0)
 
     def sparse_resize_and_clear_(self, size: Any, sparse_dim: int, dense_dim: int) -> Any:
@@ -285,7 +278,6 @@ class Sparse(Kind):
         return _written(self, _empty(size, self.dtype, sparse_dim))
 
     def new(self, *args: Any) -> Any:
-        """A sparse tensor of the dtype."""
         return old_constructor(self.dtype, args)
 
     def made_like(self, name: str, *args: Any, dtype: Any = None, requires_grad: bool = False, **kw: Any) -> Any:
@@ -295,17 +287,14 @@ class Sparse(Kind):
         return _empty(self._size, dtype or self.dtype, self.sparse_dim()).requires_grad_(requires_grad)
 
     def new_zeros(self, *size: Any, dtype: Any = None, **kw: Any) -> Any:
-        """A sparse tensor without values."""
         return _empty(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, dtype or self.dtype)
 
     new_empty = new_zeros
 
     def new_tensor(self, data: Any, **kw: Any) -> Any:
-        """A dense tensor of the dtype."""
         return tensor(data, **{"dtype": self.dtype, **kw})
 
     def new_ones(self, *size: Any, **kw: Any) -> Any:
-        """NotImplementedError."""
         raise _cannot("fill_")
 
     new_full = new_ones
@@ -321,7 +310,6 @@ class Sparse(Kind):
     untyped_storage = share_memory_ = storage
 
     def norm(self, p: Any = 2, *rest: Any, **kw: Any) -> Any:
-        """The norm of all elements."""
         if rest or kw:
             raise RuntimeError(
                 "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all "
@@ -381,7 +369,6 @@ class Rows(Sparse):
         return self._at[1].detach()
 
     def sparse_dim(self) -> int:
-        """Two."""
         return 2
 
     def _refused(self, *_: Any) -> Any:
@@ -396,11 +383,9 @@ class Rows(Sparse):
         ])  # fmt: skip
 
     def to_sparse_csr(self, dense_dim: Any = None) -> Any:
-        """The tensor itself."""
         return self
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The tensor in another dtype."""
         if dtype is None:
             raise RuntimeError("Unimplemented backend SparseCsrCPU")
         return Tensor.type(self, dtype)
@@ -567,7 +552,6 @@ def sparse_csr_tensor(
 
 @functools.cache
 def _warn_of_csr() -> None:
-    """Once in a process."""
     warn(
         "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor support, please "
         "submit a feature request to https://github.com/pytorch/pytorch/issues."
@@ -599,7 +583,6 @@ sparse_csc_tensor, sparse_bsr_tensor, sparse_bsc_tensor = map(
 
 @functools.cache
 def _warn_of_old(old: str, now: str) -> None:
-    """Once in a process."""
     warn(f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({now}).")
 
 

@@ -91,7 +91,6 @@ def _pair_norms(x: Any, y: Any, p: float) -> Any:
 
 
 def _euclid(x: Any, y: Any) -> Any:
-    """2-norms by a product of matrices."""
     squares = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * np.matmul(x, y.swapaxes(-1, -2))
     return np.sqrt(np.maximum(squares, 0))
 
@@ -138,7 +137,6 @@ def _cdist_rule(g: Value, x1: Value, x2: Value, out: Value, p: float, needs: Any
 
 
 def _ratio(g: Value, out: Value) -> Value:
-    """g / out, 0 where the distance is."""
     return where(out == 0, 0.0, g / out)
 
 
@@ -205,7 +203,6 @@ def _pdist_forward(input: Any, p: float) -> Any:
 
 
 def _pairs_of(x: Value) -> Value:
-    """The differences of all pairs, as a value."""
     return _difference.call(x)
 
 

@@ -39,7 +39,6 @@ def _mask(input: Array, keep: float, features: bool) -> Array:
 
 
 def _check_float(input: Array) -> Any:
-    """The type to compute in."""
     if input.dtype.kind not in "fcV":
         have = dtypes.from_numpy(input.dtype).legacy
         raise RuntimeError(f"result type Float can't be cast to the desired output type {have}")

@@ -70,7 +70,6 @@ def _real(self: Any, target: str) -> Any:
 
 @functools.cache
 def _warn_of_scalars() -> None:
-    """Once in a process."""
     warn(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
         "tensor.detach() first."
@@ -194,7 +193,6 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
 
 
 def _copy(self: Any) -> Any:
-    """A leaf over the same memory."""
     t = tensor_of(raw(self))
     t._node = True if self.requires_grad else None
     return _adorn(t, type(self), self.__dict__)

@@ -207,7 +207,6 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
 
 def _wrapped(indices: Any, n: int) -> Any:
-    """Indices modulo the size, so that negative ones count from the end."""
     a = getattr(indices, "_a", None)
     if not n and a is not None and a.size:
         raise RuntimeError("ZeroDivisionError")  # PyTorch's words for the remainder of a division by the size

@@ -37,7 +37,6 @@ def hinge_embedding_loss(input: Value, target: Value, margin: float = 1.0, reduc
 
 
 def _number(like: Value, value: float) -> Value:
-    """A number in the dtype of a tensor that it stands beside."""
     return tensor_of(np.array(value).astype(like.dtype.np))
 
 

@@ -575,7 +575,6 @@ def _ones(v: Any) -> Any:
 
 
 def _as(mask: Any, like: Any) -> Any:
-    """A mask as zeros and ones of a dtype."""
     return mask.to(like.dtype) if isinstance(mask, Tensor) else np.asarray(mask).astype(like.dtype)
 
 

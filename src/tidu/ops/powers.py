@@ -164,7 +164,6 @@ _pow_base = hot(
 
 
 def _promoted(tensor: Any, number: Any) -> Any:
-    """The tensor in the dtype that it and the number have together."""
     from ..core.broadcast import cast
 
     if not isinstance(tensor, Tensor):

@@ -464,7 +464,6 @@ method_split.__name__ = method_split.__qualname__ = "split"
 
 
 def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:
-    """The size of a chunk, and of the dimension."""
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:

@@ -63,7 +63,6 @@ _cumsum_op = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
 
 
 def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
-    """The op, in the dtype of out= where there is one."""
     if dtype is dtypes.bool_ and out is None and input.ndim and input.numel():
         normalize_dim(dim, input.ndim)
         raise NotImplementedError(f"\"{op.op.name}_out_cpu\" not implemented for 'Bool'")

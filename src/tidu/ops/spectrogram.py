@@ -35,7 +35,6 @@ def _window_word(window: Any) -> str:
 
 
 def _full_window(window: Any, win_length: int, n_fft: int) -> Any:
-    """The window in the middle of n_fft points."""
     if win_length == n_fft:
         return window
     left = (n_fft - win_length) // 2

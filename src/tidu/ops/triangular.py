@@ -183,7 +183,6 @@ def _check_old(b: Any, a: Any, name: str) -> None:
 
 
 def _of_factor(common: Any, L: Any, upper: bool) -> Any:
-    """The cotangent of the factor from that of the matrix."""
     common = common + H(common)
     return L @ common if upper else common @ L
 

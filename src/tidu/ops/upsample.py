@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import resampling as kernels
+from ..arrays.grid import BICUBIC, BILINEAR, BORDER, NEAREST, REFLECTION, ZEROS, sample, sample_backward
 from ..arrays.resampling import cubic_weights, same
 from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
-from ..core.modes import no_grad
-from ..core.tensor import tensor_of
 from ..naming import warn
 from ..shapes import Size
 from ._dtypes import refusal
@@ -274,9 +273,6 @@ def upsample_bilinear(input: Value, size: Any = None, scale_factor: Any = None) 
 
 INT64 = np.dtype(np.int64)
 
-BILINEAR, NEAREST, BICUBIC = range(3)
-ZEROS, BORDER, REFLECTION = range(3)
-
 # ------------------------------------------------------------------ where to look
 
 
@@ -286,7 +282,6 @@ def _place(x: Value, n: int, corners: bool) -> Value:
 
 
 def _clip(x: Value, n: int) -> Value:
-    """Cut off at 0 and n - 1, without slope from there on."""
     return where(x > 0, where(x < n - 1, x, float(n - 1)), 0.0)
 
 
@@ -327,7 +322,8 @@ def _look(input: Value, at: list[Value], size: Ints) -> tuple[Value, Value]:
     return gather_places(flat, every, n), reshape(inside, lead)
 
 
-def _sampled(input: Value, grid: Value, mode: int, padding: int, corners: bool) -> Value:
+def _sampled(input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Value:
+    mode, padding, corners = interpolation_mode, padding_mode, align_corners
     size = tuple(input.shape[2:])
     n = len(size)
     where_ = [_place(grid[..., n - 1 - d], size[d], corners) for d in range(n)]
@@ -359,20 +355,23 @@ def _sampled(input: Value, grid: Value, mode: int, padding: int, corners: bool) 
     return total
 
 
-def _sampler_op(n: int) -> Any:
-    def fn(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-        if (
-            isinstance(input, np.ndarray) and input.dtype.kind == "V"
-        ):  # NumPy makes bfloat16 beside a number something else
-            with no_grad():
-                x, places = tensor_of(input), tensor_of(grid)
-                return _sampled(x, places, interpolation_mode, padding_mode, align_corners)._a
-        return _sampled(input, grid, interpolation_mode, padding_mode, align_corners)
-
-    return composed(f"grid_sampler_{n}d", fn, ("input", "grid"), node=f"GridSampler{n}DBackward0", out_arg=False)
+def _forward_at(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    x, places = (v.astype(np.float32) if v.dtype.itemsize == 2 else v for v in (input, grid))
+    return sample(x, places, interpolation_mode, padding_mode, align_corners).astype(input.dtype, copy=False)
 
 
-_SAMPLERS = {2: _sampler_op(2), 3: _sampler_op(3)}
+def _backward_at(g: Any, input: Any, grid: Any, *how: Any) -> Any:
+    wide = [v.astype(np.float32) if v.dtype.itemsize == 2 else v for v in (g, input, grid)]
+    return [c if c is None else c.astype(g.dtype, copy=False) for c in sample_backward(*wide, *how)]
+
+
+_SAMPLERS = {
+    n: composed(
+        f"grid_sampler_{n}d", _sampled, ("input", "grid"), _forward_at, _backward_at,
+        node=f"GridSampler{n}DBackward0", out_arg=False,
+    )
+    for n in (2, 3)
+}  # fmt: skip
 
 
 def _check_grid(input: Value, grid: Value, mode: int) -> None:

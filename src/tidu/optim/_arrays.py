@@ -153,7 +153,6 @@ class ArrayOptimizer(Optimizer):
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _step_sparse(self, group: dict[str, Any], sparse: list[Any]) -> None:
-        """Step the parameters with sparse gradients, then the others."""
         with no_grad():
             for p in sparse:
                 self.sparse(group, p, p._grad, self.state[p])
@@ -211,7 +210,6 @@ class ArrayOptimizer(Optimizer):
     def _one(
         self, group: dict[str, Any], p: Any, g: Array, entry: Any, fresh: bool, done: dict[Any, Any]
     ) -> None:  # fmt: skip
-        """Step a single parameter."""
         values = tuple([entry[name]._a.item() for name in self.scalars])
         known = done.get((fresh, values))
         if known is None:

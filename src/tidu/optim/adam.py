@@ -30,7 +30,6 @@ __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam", "SparseAdam"]
 
 
 def _check(lr: Any, betas: Any, eps: float, weight_decay: Any) -> None:
-    """Raise for options of the family that are out of range."""
     check_rate(lr, epsilon=eps)
     for i, b in enumerate(betas):
         if not 0.0 <= b < 1.0:

@@ -297,7 +297,6 @@ def _real(a: Array) -> Array:
 
 
 def _array(x: Any) -> Any:
-    """A state's tensor as an array, a number of its type where it has no dimensions."""
     return x._a[()] if isinstance(x, Tensor) else x
 
 
@@ -310,8 +309,6 @@ _NO_GRADIENT = ("Nelder-Mead", "Powell", "COBYLA", "COBYQA")
 
 
 class _Flat:
-    """Parameters as one vector of float64."""
-
     def __init__(self, params: Any) -> None:
         self.params = [params] if isinstance(params, Tensor) else list(params)
         if not self.params:

@@ -39,7 +39,6 @@ def _update(group: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _format_param(name: str, optimizer: Any, param: Any) -> list[Any]:
-    """An argument as one value a group."""
     n = len(optimizer.param_groups)
     if isinstance(param, (list, tuple)):
         if len(param) != n:
@@ -166,7 +165,7 @@ class LRScheduler:
 
 
 class _LRScheduler(LRScheduler):
-    """The old name of the base."""
+    pass
 
 
 def _watch(optimizer: Any) -> None:

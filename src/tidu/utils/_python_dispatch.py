@@ -62,7 +62,6 @@ def _overload(op: Op, args: Sequence[Any]) -> str:
 
 @cache
 def _defaults(op: Op) -> tuple[Any, ...]:
-    """The arguments' defaults, those of the public function where the op itself has none."""
     fn = PUBLIC.get(op.name.partition(".")[0])
     names, defaults, _ = ((), (), 0) if fn is None else parameters_of(fn)
     public = dict(zip(names, defaults, strict=True))
@@ -201,7 +200,6 @@ class TorchDispatchMode:
 
 
 def _next() -> Any:
-    """The mode that is asked next."""
     mode = state.function_modes[-1] if state.function_modes else None
     return mode if isinstance(mode, TorchDispatchMode) else None
 

@@ -64,7 +64,7 @@ class CheckpointError(RuntimeError):
 
 
 class _Stop(Exception):
-    """The second run has made all that is needed."""
+    pass
 
 
 class DefaultDeviceType:
@@ -118,8 +118,6 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager
 
 
 class _SavedInput:
-    """An argument, through the saved-tensor hooks that are active: those of an outer checkpoint keep only its place."""
-
     def __init__(self, x: Tensor) -> None:
         self.cell, self.version, self.node = x._v, x._v[0], x._node
         self.unpack: Any = None
@@ -157,8 +155,6 @@ class _Named:
 
 
 class _Holder:
-    """The place of one saved value."""
-
     __slots__ = ("__weakref__", "index")
 
     def __init__(self, index: int) -> None:

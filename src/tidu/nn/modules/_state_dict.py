@@ -85,7 +85,6 @@ class StateDict:
     # ---------------------------------------------------------------- saving
 
     def _saved(self) -> Iterator[tuple[str, Any]]:
-        """The module's own parameters and persistent buffers."""
         yield from self._parameters.items()
         skip = self._non_persistent_buffers_set
         yield from (item for item in self._buffers.items() if item[0] not in skip)

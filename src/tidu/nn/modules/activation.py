@@ -313,8 +313,6 @@ class Tanhshrink(Module):
 
 
 class _Along(Module):
-    """A function along one dimension."""
-
     __constants__ = ["dim"]
 
     def __init__(self, dim: int | None = None) -> None:

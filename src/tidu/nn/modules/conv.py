@@ -71,7 +71,6 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def _pads(self) -> Any:
-        """The padding as `pad` takes it."""
         if not isinstance(self.padding, str):
             return _reverse_repeat_tuple(self.padding, 2)
         pads = [0, 0] * self._dims

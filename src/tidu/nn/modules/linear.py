@@ -147,8 +147,6 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _Table(Module):
-    """What both tables have in common."""
-
     weight: Any
     padding_idx: int | None
     num_embeddings: int

@@ -17,8 +17,6 @@ __all__ = [
 
 
 class _Pool(Module):
-    """A pooling over `_dims` dimensions."""
-
     _dims = 0
 
     def _function(self, name: str) -> Any:

@@ -194,7 +194,6 @@ class RNNBase(Module):
         return y, last
 
     def _widths(self) -> tuple[int, ...]:
-        """The widths of state (and cell)."""
         h = self.proj_size if self.proj_size > 0 else self.hidden_size
         return (h, self.hidden_size) if self.mode == "LSTM" else (h,)
 
@@ -282,7 +281,6 @@ def _turned(x: Any, backwards: Any) -> Any:
 
 
 def _at_end(states: Any, lengths: Any) -> Any:
-    """The last state of each sequence."""
     if lengths is None:
         return states[-1]
     steps, batch = states.shape[:2]

@@ -55,8 +55,6 @@ def _get_clones(module: Any, n: int) -> ModuleList:
 
 
 class _Layer(Module):
-    """What encoder and decoder layers have in common."""
-
     activation: Any
 
     def __setstate__(self, state: Any) -> None:

@@ -162,7 +162,6 @@ def _grads(parameters: Any) -> list[Any]:
 
 
 def _norm(a: Any, order: float) -> Any:
-    """The norm of an array's elements, in its own precision."""
     if order == 2 and a.dtype.kind == "f" and a.dtype.itemsize >= 4 and a.size:
         flat = a.reshape(-1) if a.flags.forc else np.ascontiguousarray(a).reshape(-1)
         return np.sqrt(flat @ flat)
@@ -298,7 +297,6 @@ def _only_one(kind: Any, what: str, module: Any, name: str) -> None:
 
 
 def _removed(kind: Any, what: str, module: Any, name: str) -> Any:
-    """The module without its hook of this kind."""
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:
             hook.remove(module)

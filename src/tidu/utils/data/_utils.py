@@ -30,7 +30,6 @@ default_collate_err_msg_format = (
 
 
 def _rebuilt_dict(x: Any, values: dict[Any, Any]) -> Any:
-    """A mapping of the class of `x` with these values; a dict where the class does not take them."""
     try:
         if isinstance(x, MutableMapping):
             out = copy.copy(x)

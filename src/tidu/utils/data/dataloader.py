@@ -211,7 +211,6 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def _make_fetcher(self) -> Callable[[Any], Any]:
-        """What makes a fetcher of the data set; it can be pickled."""
         return functools.partial(_fetcher_of, self._dataset_kind, self._auto_collation, self.collate_fn, self.drop_last)
 
     def __len__(self) -> int:
@@ -239,8 +238,6 @@ def _fetcher_of(kind: int, auto_collation: bool, collate_fn: Any, drop_last: boo
 
 
 class _BaseDataLoaderIter:
-    """One pass over the data."""
-
     def __init__(self, loader: Any) -> None:
         self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
         self._IterableDataset_len_called = loader._IterableDataset_len_called
@@ -366,7 +363,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 return
 
     def _get(self) -> Any:
-        """The next result that comes."""
         deadline = time.monotonic() + self._timeout if self._timeout > 0 else None
         while True:
             wait = CHECK_INTERVAL if deadline is None else min(CHECK_INTERVAL, max(deadline - time.monotonic(), 0.0))

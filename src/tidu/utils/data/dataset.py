@@ -55,7 +55,6 @@ class TensorDataset(Dataset[Any]):
 
 
 def _items(dataset: Any, indices: Sequence[Any]) -> list[Any]:
-    """Several items at once, if the data set can."""
     if not callable(getattr(dataset, "__getitems__", None)):
         return [dataset[i] for i in indices]
     items = dataset.__getitems__(indices)
