@@ -26,7 +26,7 @@ from typing import Any, cast
 import numpy as np
 
 from .native import over_rows
-from .rows import row_sum
+from .rows import number, row_sum
 from .threads import BIG, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
@@ -40,7 +40,6 @@ _ndarray = np.ndarray
 
 _PIECE = 4096  # elements, or rows, of one dot
 _ONES: dict[str, np.ndarray] = {"f": np.ones(_PIECE, np.float32), "d": np.ones(_PIECE, np.float64)}
-_NUMBERS = {kind: [np.array(n, kind) for n in range(257)] for kind in "fd"}  # quicker than Python's
 _SHORT = {kind: [ones[:n] for n in range(257)] for kind, ones in _ONES.items()}
 
 
@@ -205,8 +204,7 @@ def mean_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) 
 
 def divided(a: np.ndarray, n: float) -> np.ndarray:
     """a / n, in place."""
-    kind = a.dtype.char
-    return _div(a, _NUMBERS[kind][n] if n.__class__ is int and n <= 256 and kind in _NUMBERS else n, a)
+    return _div(a, number(n, a.dtype.char), a)
 
 
 _BLOCK = 16  # elements: the product costs so many multiplications an element

@@ -44,7 +44,7 @@ def inplace(op: Op, method: str | None = None) -> Callable[..., Any]:
     if isinstance(ufunc, np.ufunc) and op.policy.plain:
         call = _unary_inplace(ufunc, general) if ufunc.nin == 1 else _binary_inplace(op, ufunc, general)
     else:
-        call = general
+        call = general if hasattr(op, "random") else _plain_inplace(op, general)
     call.__name__ = call.__qualname__ = method or op.name + "_"
     call.__doc__ = f"In-place `{op.name}`: writes the result into the tensor, and returns it."
     call.op = op
@@ -116,6 +116,36 @@ def _binary_inplace(op: Op, ufunc: Any, general: Callable[..., Any]) -> Callable
             return general(input, other)
         input._v[0] += 1
         return input
+
+    return call
+
+
+def _plain_inplace(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Unrecorded, of a real floating type, beside arguments that nothing needs to be made of: at once."""
+    n, forward = len(op.params) - 1, op.forward
+    alike = op.kind == "elementwise"  # an elementwise op's tensors must be of one type
+    others = tuple([i for i in op.positions if i])
+    plain = op.positions[0] == 0 and not op.lists and getattr(getattr(op, "policy", None), "plain", True)
+
+    def call(input: Any, *args: Any, **kw: Any) -> Any:
+        try:
+            a = input._a
+            vals = list(op.bind((input, *args), kw.copy())[1:] if kw or len(args) != n else args)
+            ok = plain and writes_plainly(input, a)
+            for i in others:
+                x = vals[i - 1]
+                vals[i - 1] = b = x._a
+                if (alike and b.dtype is not a.dtype) or x._v is input._v or (state.grad and live_node(x) is not None):
+                    ok = False
+            if ok:
+                r = forward(a, *vals)
+                if r.shape == a.shape and r.dtype is a.dtype:
+                    np.copyto(a, r)
+                    input._v[0] += 1
+                    return input
+        except (AttributeError, TypeError, ValueError):
+            pass
+        return general(input, *args, **kw)
 
     return call
 

@@ -359,11 +359,10 @@ def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any
     dt = input.dtype
     low = is_low(dt)
     x = input.astype(np.float32) if low else input
-    n = divisor(input.shape, dim)
     d = x - (mean_all(x) if len(dim) == x.ndim and x.size else mean_axes(x, dim, True))
     sq = d.real * d.real + d.imag * d.imag if dt.kind == "c" else np.multiply(d, d, d)
-    n -= correction
-    r = divided(packed(sum_axes(sq, dim, keepdim)), n if n > 0 else 0)
+    n = max(divisor(input.shape, dim) - correction, 0)
+    r = divided(packed(sum_axes(sq, dim, keepdim)), n)
     return r.astype(dt) if low else r
 
 
