@@ -1,16 +1,8 @@
-"""The elementwise kind: one NumPy ufunc, and a partial derivative for each input.
+"""The elementwise kind: one NumPy ufunc, and a partial derivative for each input; docs/architecture.md shows them.
 
-    tanh = unary("tanh", np.tanh, lambda out: 1 - out * out)
-    mul = binary("mul", np.multiply, lambda y: y, lambda x: x)
-    add = binary("add", np.add, ONE, ONE)
-
-A partial reads what its parameters name: `x`, `y` the inputs, `out` the result. The kind makes the rest of it:
-the cotangent is g times the conjugate of the partial, summed back over broadcast dimensions; the tangent is the
-sum of partial times tangent. A partial that reads `g` gives the product itself, where g / x is not g * (1 / x) to
-the last bit, or where a factor 0 must win over an infinite g: `log = unary("log", np.log, lambda g, x: g / x)`.
-
-The call that most programs make, tensors of one real floating type, is the hot path of the whole library and is
-written out here without a detour. Everything else (mixed types, integers, complex, transforms) goes through
+The kind makes the rest of it: the cotangent is g times the conjugate of the partial, summed back over broadcast
+dimensions; the tangent is the sum of partial times tangent. The call that most programs make, tensors of one real floating
+type, is the hot path of the whole library and is written out here without a detour. Everything else goes through
 `Op.general`, with the same partials.
 """
 

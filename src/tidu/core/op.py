@@ -2,24 +2,9 @@
 
     cumsum = Op("cumsum", _cumsum, vjp={"input": lambda g, dim: flip(cumsum(flip(g, dim), dim), dim)}, jvp="linear")
 
-A rule is ordinary code. **Its parameter names say what it reads**, so a node retains exactly that:
-
-    g          the cotangent of the output (g0, g1, ... where there are several outputs, gs: the list of them all)
-    out        the output (out0, out1, ...)
-    t          in a forward-mode rule: the tangent of the input that the rule is for
-    input ...  an input, or any other argument, by its name in the forward's signature
-    input_shape, input_dtype, input_geometry   the shape (a tuple), NumPy dtype and place in memory (sizes, strides,
-               offset) of a tensor input: known without keeping it
-    needs      a tuple of bools, by tensor input: which cotangents are wanted
-
-Values are arrays when only numbers are wanted, tensors when what the rule does shall be recorded (double backward),
-and whatever a transform puts in their place. So rules call ops and operators, never NumPy.
-
-`vjp` maps an input's name to its rule. For an input that is a list of tensors the rule returns a list. A rule that
-serves all inputs at once is given alone; it returns one cotangent an input, None where `needs` says so.
-`jvp` maps an input's name to the rule that carries its tangent forward; the tangents of the inputs add up. Without
-one, forward mode transposes the vjp. `jvp="linear"` says that the op is linear in (all of) its tensor inputs
-together, so that it carries tangents itself.
+A rule is ordinary code. **Its parameter names say what it reads**, so a node retains exactly that; docs/architecture.md
+lists them. Values are arrays when only numbers are wanted, tensors when what the rule does shall be recorded (double
+backward), and whatever a transform puts in their place. So rules call ops and operators, never NumPy.
 """
 
 from __future__ import annotations
