@@ -16,7 +16,7 @@ _KINDS = (
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
 
-# What tells why arguments fit no signature; the family that knows puts itself here.
+# What tells why arguments fit no signature; who knows puts itself here.
 REFUSE: list[Callable[..., Exception]] = [lambda args, kw: TypeError("device(): wrong arguments")]
 
 

@@ -8,15 +8,12 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from . import ops
-from .core.batch import Batched
-from .core.forward import Dual
 from .core.hooks import register_hook, register_post_accumulate_grad_hook, retain_grad
-from .core.inplace import inplace
-from .core.levels import alive, by_hand, depth, rank, transforming
-from .core.subclass import FACES, PUBLIC
+from .core.levels import depth, transforming
+from .core.subclass import FACES, PUBLIC, Special
 from .core.tensor import Tensor, set_requires_grad
+from .devices import REFUSE
 from .naming import sourced
-from .ops._arguments import guarded
 from .ops.index import FAMILIES
 
 LATER: dict[str, str] = {}  # the names of the face, which PUBLIC has once they are used, and their families
@@ -40,11 +37,17 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of the tensor. Source: torch.Tensor.__repr__."""
-    from .printing import tensor_repr
+    from .printing import tensor_repr, tracked_repr
 
     if depth() and tensor_contents is None:  # transforms are at work
-        return _tracked_repr(self)
+        return tracked_repr(self)
     return tensor_repr(self, tensor_contents=tensor_contents)
+
+
+def _special_repr(self: Any, **_: Any) -> str:
+    from .printing import special_repr
+
+    return special_repr(self)
 
 
 def _format(self: Tensor, spec: str) -> str:
@@ -53,52 +56,10 @@ def _format(self: Tensor, spec: str) -> str:
     return tensor_format(self, spec)
 
 
-def _dual_repr(self: Dual, **_: Any) -> str:
-    from .printing import tensor_repr
+def _wrong_device(args: Any, kw: Any) -> Exception:
+    from .ops._arguments import wrong
 
-    if by_hand(self.level):
-        return tensor_repr(self.primal, tangent=self.tangent)
-    return _tracked_repr(self) if alive(self.level) else repr(self.primal)
-
-
-def _tracked_repr(x: Tensor, **_: Any) -> str:
-    """The text of a value of transforms: what each made of it, around the text of the tensor beneath."""
-    from .printing import batched_repr, grad_tracking_repr, tensor_repr
-
-    made: list[tuple[int, bool]] = []
-    while isinstance(x, (Batched, Dual)):
-        if isinstance(x, Dual) and by_hand(x.level):
-            break
-        if alive(x.level):
-            made.append((x.level, isinstance(x, Batched)))
-        x = x.value if isinstance(x, Batched) else x.primal
-    stages = _stages(x)
-    made += [(level, False) for level in stages]
-    if isinstance(x, Dual):
-        text = _dual_repr(x)
-    else:
-        text = tensor_repr(x.detach() if stages else x)
-    for level, batched in sorted(made):
-        text = batched_repr(text, rank(level), 0) if batched else grad_tracking_repr(text, rank(level))
-    return text
-
-
-def _stages(x: Any) -> set[int]:
-    """The levels of the gradient transforms that are to differentiate by what a tensor was made of."""
-    found: set[int] = set()
-    node = None if isinstance(x, Dual) else x._node
-    stack, seen = [x if node is True else node], set()
-    while stack:
-        edge = stack.pop()
-        if edge is None or id(edge) in seen:
-            continue
-        seen.add(id(edge))
-        edge = edge if isinstance(edge, Tensor) else edge.owner
-        stage = getattr(edge, "__dict__", {}).get("stage_")
-        if stage is not None and stage.running:
-            found.add(stage.level)
-        stack += () if isinstance(edge, Tensor) else edge.edges
-    return found
+    return wrong("device", False, args, kw) or TypeError("device(): wrong arguments")
 
 
 def later(name: str) -> Any:
@@ -109,6 +70,9 @@ def later(name: str) -> Any:
 
 def _install(home: str, name: str) -> None:
     """Give the library's face, and Tensor, what a family has of a name. Several threads may ask for it at a time."""
+    from .core.inplace import inplace
+    from .ops._arguments import guarded
+
     family = ops.family(home)
     with _lock:
         in_place = name[-1] == "_" and name[:-1] in getattr(family, "INPLACE", "").split()
@@ -132,6 +96,8 @@ def _install(home: str, name: str) -> None:
 
 def _attribute(family: ModuleType, name: str) -> Any:
     """What Tensor has by a name, from its family."""
+    from .ops._arguments import guarded
+
     operators = getattr(family, "OPERATORS", {})
     if name in operators:
         for word, function in operators.items():
@@ -209,7 +175,8 @@ for _given in FAMILIES.items():
 for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
     setattr(Tensor, _fn.__name__, _fn)
     _fn.__qualname__ = "Tensor." + _fn.__name__  # as Python's errors name it
-Dual.__repr__, Batched.__repr__ = _dual_repr, _tracked_repr  # type: ignore[assignment, method-assign]
+Special.__repr__ = _special_repr  # type: ignore[assignment, method-assign]
+REFUSE[0] = _wrong_device
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 for _word, _fn in vars(Tensor).items():
     if _word[:2] == "__":

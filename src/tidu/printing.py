@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .core.levels import alive, by_hand, rank
+from .core.subclass import Special
 from .core.tensor import Tensor, raw
 
 __all__ = [
@@ -369,3 +371,56 @@ def grad_tracking_repr(value: str, level: int) -> str:
 def batched_repr(value: str, level: int, bdim: int) -> str:
     """The text of a value under `vmap`, around the text of what it wraps; `bdim` is its batch dimension."""
     return f"BatchedTensor(lvl={level}, bdim={bdim}, value=\n{textwrap.indent(value, '    ')}\n)"
+
+
+def special_repr(x: Any) -> str:
+    """The text of a value of a transform."""
+    from .core.forward import Dual
+
+    if isinstance(x, Dual):
+        if by_hand(x.level):
+            return tensor_repr(x.primal, tangent=x.tangent)
+        if not alive(x.level):
+            return repr(x.primal)
+    return tracked_repr(x)
+
+
+def tracked_repr(x: Tensor) -> str:
+    """The text of a value of transforms: what each made of it, around the text of the tensor beneath."""
+    from .core.batch import Batched
+    from .core.forward import Dual
+
+    made: list[tuple[int, bool]] = []
+    while isinstance(x, (Batched, Dual)):
+        if isinstance(x, Dual) and by_hand(x.level):
+            break
+        if alive(x.level):
+            made.append((x.level, isinstance(x, Batched)))
+        x = x.value if isinstance(x, Batched) else x.primal
+    stages = _stages(x)
+    made += [(level, False) for level in stages]
+    if isinstance(x, Dual):
+        text = special_repr(x)
+    else:
+        text = tensor_repr(x.detach() if stages else x)
+    for level, batched in sorted(made):
+        text = batched_repr(text, rank(level), 0) if batched else grad_tracking_repr(text, rank(level))
+    return text
+
+
+def _stages(x: Any) -> set[int]:
+    """The levels of the gradient transforms that are to differentiate by what a tensor was made of."""
+    found: set[int] = set()
+    node = None if isinstance(x, Special) else x._node
+    stack, seen = [x if node is True else node], set()
+    while stack:
+        edge = stack.pop()
+        if edge is None or id(edge) in seen:
+            continue
+        seen.add(id(edge))
+        edge = edge if isinstance(edge, Tensor) else edge.owner
+        stage = getattr(edge, "__dict__", {}).get("stage_")
+        if stage is not None and stage.running:
+            found.add(stage.level)
+        stack += () if isinstance(edge, Tensor) else edge.edges
+    return found

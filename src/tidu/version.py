@@ -14,7 +14,7 @@ from typing import Any
 
 from .naming import FACE, submodule
 
-_PEP440 = re.compile(
+_PEP440 = (
     r"v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)"
     r"(?:[-_.]?(?P<pre>alpha|beta|preview|pre|rc|a|b|c)[-_.]?(?P<pre_n>\d*))?"
     r"(?:-(?P<post_bare>\d+)|[-_.]?(?P<post>post|rev|r)[-_.]?(?P<post_n>\d*))?"
@@ -27,7 +27,7 @@ _LOWEST, _HIGHEST = (-1,), (9,)
 
 def _sort_key(version: str) -> tuple | None:
     """What orders a version among others, as PEP 440 has it; None for what is no version."""
-    m = _PEP440.fullmatch(version.strip().lower())
+    m = re.fullmatch(_PEP440, version.strip().lower())
     if m is None:
         return None
     release = tuple(map(int, m["release"].split(".")))

@@ -10,15 +10,13 @@ import numpy as np
 
 from .. import dtypes
 from ..core.engine import queue_callback
-from ..core.forward import TRANSFORMS as _TRANSFORMS
+from ..core.levels import TRANSFORMS as _TRANSFORMS
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled, state
 from ..core.subclass import FACES as _FACES
 from ..core.tensor import Tensor as _Tensor
 from ..core.tensor import tensor_of, type_name
 from ..naming import submodule
-from .anomaly_mode import detect_anomaly, masked_zeros, set_debug, set_detect_anomaly
 from .backward import backward, grad, tensor_backward
-from .function import Function
 
 
 class _VariableMeta(type):
@@ -136,16 +134,24 @@ __all__ = [
 ]
 
 
+_LATER = {
+    **dict.fromkeys("anomaly_mode forward_ad functional graph profiler".split(), ""),
+    **dict.fromkeys("detect_anomaly masked_zeros set_debug set_detect_anomaly".split(), "anomaly_mode"),
+    **dict.fromkeys("Function NestedIOFunction".split(), "function"),
+    **dict.fromkeys("gradcheck gradgradcheck".split(), "gradcheck"),
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
 def __getattr__(name: str) -> Any:
-    lazy = {
-        "anomaly_mode": "", "forward_ad": "", "functional": "", "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
-        "graph": "", "profiler": "", "NestedIOFunction": "function",
-    }  # fmt: skip
-    if name in lazy:
+    if name in _LATER:
         from importlib import import_module
 
-        module = import_module("." + (lazy[name] or name), __name__)
-        value = getattr(module, name) if lazy[name] else module
+        module = import_module("." + (_LATER[name] or name), __name__)
+        value = getattr(module, name) if _LATER[name] else module
         globals()[name] = value
         return value
     from ..missing import missing_name

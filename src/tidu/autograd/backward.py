@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core import engine, levels
-from ..core.batch import CannotBatch, wrap
-from ..core.batch import materialize as values_of
 from ..core.errors import explain
 from ..core.hooks import as_edge, retain_grad
 from ..core.modes import state
@@ -358,6 +356,9 @@ def _batched(
     create_graph: bool,
 ) -> tuple[Any, ...]:
     """One backward pass for all rows of the weights, as a batch; where a rule needs numbers, one for each, stacked."""
+    from ..core.batch import CannotBatch, wrap
+    from ..core.batch import materialize as values_of
+
     for _, g in roots:
         if not g.ndim:
             raise ValueError(

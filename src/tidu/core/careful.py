@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import os
 import sys
@@ -143,13 +142,15 @@ def _timed(node: Node, apply: Any, g: Any, edges: Sequence[Any], raw: bool) -> S
 
 def _apply_masked(node: Any, g: Any, edges: Sequence[Any], raw: bool) -> Sequence[Any]:
     """Run a node for `masked_zeros`; before cotangents are summed back over what was broadcast, where there is that."""
+    from copy import copy
+
     from .broadcast import sum_to
     from .elementwise_nodes import BinaryNode
 
     shapes = node.shapes if isinstance(node, BinaryNode) else None
     if shapes is None:
         return _masked(g, node.apply(g, edges, raw))
-    unsummed = copy.copy(node)  # another thread may be running the node
+    unsummed = copy(node)  # another thread may be running the node
     unsummed.shapes = None
     cots = _masked(g, unsummed.apply(g, edges, raw))
     return [c if c is None else sum_to(c, s) for c, s in zip(cots, shapes, strict=True)]

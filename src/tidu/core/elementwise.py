@@ -18,10 +18,10 @@ from .. import dtypes
 from ..arrays.threads import BIG, big_ufunc
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
-from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_by, reads_of
+from .elementwise_nodes import F32, F64, NEG, ONE, BinaryNode, PassNode, UnaryNode, blocked, pull_of, reads_of
 from .errors import explain, invalid_combination
 from .modes import state
-from .node import next_seq
+from .node import next_seq, node_class
 from .op import Op, check_savable, named
 from .parameters import REQUIRED, missing, names_of
 from .promote import FLOATS, SAME, Number, Policy, as_array, common, result_type, scalar_of, scalars32, scalars64
@@ -75,7 +75,8 @@ class ElementwiseOp(Op):
     def _names(self, p: Callable[..., Any]) -> list[str]:
         return [self.letters.get(r, r) for r in reads_of(p) if r != "g"]
 
-    def _make_call(self) -> Callable[..., Any]:
+    @functools.cached_property
+    def call(self) -> Callable[..., Any]:
         """The call of an op declared by `elementwise`: at once where all inputs are of one real floating type."""
         n, positions, forward, general = len(self.params), self.positions, self.forward, self.general
         plain = self.policy.plain
@@ -360,21 +361,26 @@ def unary(
     partials are those of a function that is complex-differentiable.
     """
     op = ElementwiseOp(name, lambda input: ufunc(input), {"input": partial}, policy, node, "x")
-    cls: Any = type(op.node_name, (UnaryNode,), {"__slots__": (), "op": op})
-    reads = reads_of(partial)
-    save_x, save_out = "x" in reads, "out" in reads
     op.complex_case = None if complex_case is None else complex_case.op
     op.ufunc, constant = ufunc, partial is ONE or partial is NEG
-    if constant:
-        cls = type(op.node_name, (PassNode,), {"__slots__": (), "op": op, "sign": 1 if partial is ONE else -1})
-    elif partial is not None:
-        pull_by(cls, "pull", partial, "x, out")
+    cls: Any = None
+    save_x = save_out = False
     plain = policy.plain
     differentiable = partial is not None
     direct = policy.integers
     general, arrays = op.general, ndarray
     big = _big(ufunc)
     limit = BIG // 4 if policy is FLOATS else BIG  # most functions of floats take long
+
+    def first() -> Any:
+        nonlocal cls, save_x, save_out
+        reads = reads_of(partial)
+        save_x, save_out = "x" in reads, "out" in reads
+        if constant:
+            cls = node_class(op, PassNode, sign=1 if partial is ONE else -1)
+        else:
+            cls = node_class(op, UnaryNode, pull=staticmethod(pull_of(partial, "x, out")))
+        return new(cls)
 
     def call(input: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
         try:
@@ -405,7 +411,11 @@ def unary(
             return t
         if record is not True:
             return op.record((input,), r) if state.grad else op.wrap((input,), r)
-        t._node = n = new(cls)
+        try:
+            n = new(cls)
+        except TypeError:
+            n = first()
+        t._node = n
         n.seq = next_seq()
         n._hooks = None
         n.edges = (input if e is True else e,)
@@ -451,18 +461,23 @@ def binary(
         node,
         "xy",
     )
-    cls: Any = type(op.node_name, (BinaryNode,), {"__slots__": (), "op": op})
     op.ufunc, op.numbers, op.single_numbers = ufunc, numbers, single_numbers
-    rx, ry = reads_of(partial_x), reads_of(partial_y)
-    pull_by(cls, "pull_x", partial_x, "x, y, out")
-    pull_by(cls, "pull_y", partial_y, "x, y, out")
-    x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
-    save_out = "out" in rx or "out" in ry
+    cls: Any = None
+    x_for_x = x_for_y = y_for_x = y_for_y = save_out = False
     plain = policy.plain
     differentiable = partial_x is not None or partial_y is not None
     direct = policy.integers
     one_sided = (partial_x is None) is not (partial_y is None)
     big = _big(ufunc)
+
+    def first() -> Any:
+        nonlocal cls, x_for_x, x_for_y, y_for_x, y_for_y, save_out
+        rx, ry = reads_of(partial_x), reads_of(partial_y)
+        x_for_x, x_for_y, y_for_x, y_for_y = "x" in rx, "x" in ry, "y" in rx, "y" in ry
+        save_out = "out" in rx or "out" in ry
+        pull_x, pull_y = (staticmethod(pull_of(p, "x, y, out")) for p in (partial_x, partial_y))
+        cls = node_class(op, BinaryNode, pull_x=pull_x, pull_y=pull_y)
+        return new(cls)
 
     def make(general: Callable[..., Any]) -> Callable[..., Any]:
         def call(input: Any = REQUIRED, other: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
@@ -528,7 +543,11 @@ def binary(
                 return t
             if record is not True:
                 return general((input, other), None)
-            t._node = n = new(cls)
+            try:
+                n = new(cls)
+            except TypeError:
+                n = first()
+            t._node = n
             n.seq = next_seq()
             n._hooks = None
             n.edges = (input if ex is True else ex, other if ey is True else ey)

@@ -182,25 +182,19 @@ def _output(node: Node, a: Any, cell: list[int]) -> Tensor:
 _SAME = (lambda x: x).__code__.co_code  # of a product's partials
 
 
-def pull_by(cls: Any, name: str, p: Callable[..., Any] | None, order: str) -> None:
-    """Give a node class the cotangent of an input, as a function of g and all that a partial might read, in a fixed
-    order: made when it is first called, for few programs call many.
-    """
-
-    def first(*values: Any) -> Any:
-        if p is NEG:
-            pull = eval(f"lambda g, {order}: -g")
-        else:
-            reads = reads_of(p)
-            handed_on = getattr(p, "__code__", None) is not None and p.__code__.co_code == _SAME  # type: ignore[union-attr]
-            product = reads[0] if handed_on else f"p({', '.join(reads)})"
-            pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
-            if handed_on and "g" not in reads:
-                factor = 1 + order.split(", ").index(product)
-                pull.whole = lambda *values: big_ufunc(np.multiply, values[0], values[factor])
-            elif hasattr(p, "shares"):  # its work between the threads
-                pull.whole = pull
-        setattr(cls, name, staticmethod(pull))
-        return pull(*values)
-
-    setattr(cls, name, staticmethod(p if p is None or p is ONE else first))  # type: ignore[arg-type]
+def pull_of(p: Callable[..., Any] | None, order: str) -> Any:
+    """The cotangent of an input, as a function of g and all that a partial might read, in a fixed order."""
+    if p is None or p is ONE:
+        return p
+    if p is NEG:
+        return eval(f"lambda g, {order}: -g")
+    reads = reads_of(p)
+    handed_on = getattr(p, "__code__", None) is not None and p.__code__.co_code == _SAME
+    product = reads[0] if handed_on else f"p({', '.join(reads)})"
+    pull = eval(f"lambda g, {order}: {product if 'g' in reads else 'g * ' + product}", {"p": p})
+    if handed_on and "g" not in reads:
+        factor = 1 + order.split(", ").index(product)
+        pull.whole = lambda *values: big_ufunc(np.multiply, values[0], values[factor])
+    elif hasattr(p, "shares"):  # its work between the threads
+        pull.whole = pull
+    return pull

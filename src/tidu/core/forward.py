@@ -14,7 +14,7 @@ from typing import Any
 from .. import dtypes
 from ..shapes import Size
 from .broadcast import cast, expand_to
-from .levels import alive, by_hand
+from .levels import TRANSFORMS, alive, by_hand
 from .modes import state
 from .op import Op
 from .parameters import names_of
@@ -427,10 +427,3 @@ def transpose_vjp(op: Op, primals: Sequence[Any], tangents: Sequence[Any], out: 
     for k, m in zip(kept, moved, strict=True):
         made[k] = m.conj() if m.dtype.is_complex else m
     return tuple(made) if isinstance(out, tuple) else made[0]
-
-
-class _Transforms:
-    vjp: Any  # func.vjp, set by autograd
-
-
-TRANSFORMS = _Transforms()

@@ -5,7 +5,14 @@ from __future__ import annotations
 
 import itertools
 import threading
+from typing import Any
 
+
+class _Transforms:
+    vjp: Any  # func.vjp, set by autograd
+
+
+TRANSFORMS = _Transforms()
 _next = itertools.count(1).__next__
 
 

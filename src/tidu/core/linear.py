@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from .modes import state
-from .node import Node, freed, modified, next_seq
+from .node import Node, freed, modified, next_seq, node_class
 from .op import Op, Rule, check_savable, named
 from .parameters import names_of
 from .subclass import special_among
@@ -177,9 +177,15 @@ def view_op(
     name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], *, node: str | None = None
 ) -> Callable[..., Any]:
     """Declare a view op, by its forward and the adjoint (g, shape, *arguments)."""
-    op, cls = _declare(name, forward, adjoint, node, view=True)
+    op = _declare(name, forward, adjoint, node, view=True)
     n_args, arrays = len(op.params) - 1, ndarray
     general, bind = op.general, op.bind
+    cls: Any = None
+
+    def first() -> Any:
+        nonlocal cls
+        cls = node_class(op, ShapedNode, adjoint=staticmethod(adjoint))
+        return new(cls)
 
     def call(input: Any, *args: Any, **kw: Any) -> Any:
         if kw or len(args) != n_args:
@@ -211,7 +217,11 @@ def view_op(
         if e is None or not record:
             t._node = None
             return t
-        t._node = n = new(cls)
+        try:
+            n = new(cls)
+        except TypeError:
+            n = first()
+        t._node = n
         n.seq = next_seq()
         n._hooks = None
         n.edges = (input if e is True else e,)
@@ -226,9 +236,15 @@ def shaped_op(
     name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], *, node: str | None = None
 ) -> Callable[..., Any]:
     """Declare a linear op that makes a new array, by its forward and the adjoint (g, shape, *arguments)."""
-    op, cls = _declare(name, forward, adjoint, node, view=False)
+    op = _declare(name, forward, adjoint, node, view=False)
     n_args, arrays = len(op.params) - 1, ndarray
     general, bind = op.general, op.bind
+    cls: Any = None
+
+    def first() -> Any:
+        nonlocal cls
+        cls = node_class(op, ShapedNode, adjoint=staticmethod(adjoint))
+        return new(cls)
 
     def call(input: Any, *args: Any, **kw: Any) -> Any:
         if kw or len(args) != n_args:
@@ -255,7 +271,11 @@ def shaped_op(
         t._node = t._view = t._grad = t._extra = None
         if e is None or not record:
             return t
-        t._node = n = new(cls)
+        try:
+            n = new(cls)
+        except TypeError:
+            n = first()
+        t._node = n
         n.seq = next_seq()
         n._hooks = None
         n.edges = (input if e is True else e,)
@@ -268,11 +288,10 @@ def shaped_op(
 
 def _declare(
     name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], node: str | None, view: bool
-) -> tuple[LinearOp, Any]:
+) -> LinearOp:
     params = list(names_of(forward))
     rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
-    op = LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
-    return op, type(op.node_name, (ShapedNode,), {"__slots__": (), "op": op, "adjoint": staticmethod(adjoint)})
+    return LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
 
 
 def _finish(op: LinearOp, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -236,3 +236,8 @@ def modified(node: Node, saved: Any, cell: list[int], expected: int) -> RuntimeE
     from .errors import modified_error
 
     return modified_error(node, saved, cell, expected)
+
+
+def node_class(op: Any, base: type[Node], **given: Any) -> Any:
+    """The class of an op's nodes: made with the first of them, for few programs call many ops."""
+    return type(op.node_name, (base,), {"__slots__": (), "op": op, **given})

@@ -18,7 +18,7 @@ import numpy as np
 from .. import dtypes
 from .careful import Packed, recorded
 from .modes import state
-from .node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from .node import Node, OutputEdge, edge_of, freed, modified, next_seq, node_class
 from .parameters import REQUIRED, missing, named, names_of, parameters_of  # noqa: F401  families take `named` from here
 from .subclass import PUBLIC, interpreter_of, special_among
 from .tensor import Detached, Inference, Tensor, new, tensor_of
@@ -78,7 +78,10 @@ class Op:
         self.name, self.view, self.result = name, view, result
         self.outputs, self.nondiff, self.out_arg = outputs, frozenset(nondiff), out_arg
         self.params, self.defaults, self.positional = parameters_of(forward)
-        self.least = max([i + 1 for i, d in enumerate(self.defaults) if d is REQUIRED], default=0)
+        least = len(self.defaults)
+        while least and self.defaults[least - 1] is not REQUIRED:
+            least -= 1
+        self.least = least
         self.forward = forward if self.positional == len(self.params) else _all_positional(forward, self)
         if tensors is None:
             tensors = tuple(vjp) if isinstance(vjp, dict) and vjp else self.params[:1]
@@ -91,7 +94,6 @@ class Op:
         # Those that have an edge: tensors without a rule, such as indices and masks, have none.
         self.graded = tuple(p for p in self.positions if not isinstance(vjp, dict) or not vjp or self.params[p] in vjp)
         self.differentiable = callable(vjp) or (bool(vjp) and any(f is not None for f in vjp.values()))  # type: ignore[union-attr]
-        self.call = self._make_call()
         if register:
             REGISTRY[name] = self
 
@@ -167,7 +169,7 @@ class Op:
 
     @functools.cached_property
     def node(self) -> type[OpNode]:
-        return type(self.node_name, (OpNode,), {"__slots__": (), "op": self})
+        return node_class(self, OpNode)
 
     def plan(self, wanted: tuple[bool, ...]) -> tuple[tuple[Any, ...], ...]:
         """What to save when these inputs want cotangents: (place, how, argument or output) triples."""
@@ -219,7 +221,9 @@ class Op:
             raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
         return tuple(full)
 
-    def _make_call(self) -> Callable[..., Any]:
+    @functools.cached_property
+    def call(self) -> Callable[..., Any]:
+        """The function that calls it."""
         n, forward = len(self.params), self.forward
         singles = tuple(p for p in self.positions if p not in self.lists)
         lists = tuple(self.lists)

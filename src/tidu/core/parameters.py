@@ -21,21 +21,29 @@ def named(fn: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
 
 def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's parameters."""
-    if isinstance(fn, FunctionType):
-        given = fn.__dict__.get("parameter_names")
-        if given is not None:
-            return given
-        code = fn.__code__
-        if not code.co_flags & _STARRED and "__signature__" not in fn.__dict__ and "__wrapped__" not in fn.__dict__:
-            return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return tuple(inspect.signature(fn).parameters)
+    given = getattr(fn, "parameter_names", None)
+    if given is not None:
+        return given
+    return parameters_of(fn)[0]
+
+
+def _told_by(fn: Any) -> FunctionType | None:
+    """The function whose code says what the parameters are: itself, or what it wraps. None where only inspect can tell."""
+    while isinstance(fn, FunctionType) and "__signature__" not in fn.__dict__:
+        wrapped = fn.__dict__.get("__wrapped__")
+        if wrapped is None:
+            return None if fn.__code__.co_flags & _STARRED else fn
+        fn = wrapped
+    return None
 
 
 def parameters_of(fn: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ...], int]:
     """The names of a function's parameters, their defaults, and how many may be given by position."""
-    if isinstance(fn, FunctionType) and not fn.__code__.co_flags & _STARRED and not fn.__dict__:
-        names, n = names_of(fn), fn.__code__.co_argcount
-        defaults, by_name = fn.__defaults__ or (), fn.__kwdefaults__ or {}
+    own = _told_by(fn)
+    if own is not None:
+        code, n = own.__code__, own.__code__.co_argcount
+        names = code.co_varnames[: n + code.co_kwonlyargcount]
+        defaults, by_name = own.__defaults__ or (), own.__kwdefaults__ or {}
         values = (REQUIRED,) * (n - len(defaults)) + defaults
         return names, (*values, *(by_name.get(name, REQUIRED) for name in names[n:])), n
     parameters = inspect.signature(fn).parameters.values()

@@ -9,7 +9,6 @@ tensors, and leaves all else to the op's own.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -44,7 +43,6 @@ def fast(kernel: Callable[..., Any] | None, formula: Callable[..., Any]) -> Call
     def rule(*values: Any) -> Any:
         return kernel(*values) if values[0].__class__ is ndarray else formula(*values)
 
-    rule.__signature__ = inspect.signature(formula)
     return rule
 
 
@@ -55,7 +53,6 @@ def as_op(call: Callable[..., Any], formula: Callable[..., Any]) -> Callable[...
     def rule(*values: Any) -> Any:
         return call(*values) if isinstance(values[0], Tensor) else formula(*values)
 
-    rule.__signature__ = inspect.signature(formula)
     return rule
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.batch import levels_of, wrap
 from ..core.broadcast import sum_to
 from ..core.levels import different, maps
 from ..core.linear import linear
@@ -50,6 +49,8 @@ def factory(
 
 def over_maps(shape: tuple[int, ...], draw: Callable[[tuple[int, ...]], Array], requires_grad: Any) -> Any:
     """Numbers drawn under vmap: where the samples differ, for all of them together, a batch."""
+    from ..core.batch import wrap
+
     levels = different()
     t = made(draw((*[n for _, n in levels], *shape)), requires_grad)
     for level, _ in levels:
@@ -60,6 +61,8 @@ def over_maps(shape: tuple[int, ...], draw: Callable[[tuple[int, ...]], Array], 
 def like(input: Any, a: Array, draw: Callable[[Array], Array], requires_grad: Any) -> Any:
     """Numbers drawn in the shape, dtype and layout of `a`, which is like `input`."""
     if maps.stack:
+        from ..core.batch import wrap
+
         whole: Any = getattr(input, "value", None)
         if hasattr(whole, "_a") and [level for level, _ in different()] == [input.level]:  # as the batch lies
             return wrap(made(draw(np.empty_like(whole._a, a.dtype, "K", False)), requires_grad), input.level)
@@ -134,6 +137,8 @@ def drawing(op: Op) -> Op:
 
     def call(*args: Any) -> Any:
         if maps.stack:
+            from ..core.batch import levels_of, wrap
+
             full = list(args)
             tensors = [i for i, v in enumerate(args) if isinstance(v, Tensor)]
             known = levels_of([args[i] for i in tensors])

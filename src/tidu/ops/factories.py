@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.batch import Batched, wrap
-from ..core.forward import Dual
 from ..core.subclass import Special, call_overridden
 from ..core.tensor import Tensor, type_name
 from ..dtypes import dtype as Dtype
@@ -182,10 +180,12 @@ def _like(input: Any, dtype: Any, memory_format: Any, fn: str) -> Any:
 
 def _overridden(fn: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     x = args[0]
-    if isinstance(x, Batched):
-        return wrap(fn(x.value, *args[1:], **kw), x.level)
     if isinstance(x, Special):
-        return fn(x.primal if isinstance(x, Dual) else x.value, *args[1:], **kw)  # type: ignore[attr-defined]
+        from ..core.batch import Batched, wrap
+
+        if isinstance(x, Batched):
+            return wrap(fn(x.value, *args[1:], **kw), x.level)
+        return fn(x.primal, *args[1:], **kw)  # type: ignore[attr-defined]
     if hasattr(x, "made_like"):  # a sparse tensor
         return x.made_like(fn.__name__, *args[1:], **kw)
     return call_overridden(fn, args, args, {k: v for k, v in kw.items() if v not in (None, False)})

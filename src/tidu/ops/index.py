@@ -31,8 +31,8 @@ FAMILIES = {
         "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
         "logical_not bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift "
         "conj_physical",
-        "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __invert__ __and__ __rand__ __iand__ __or__ "
-        "__ror__ __ior__ __xor__ __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ "
+        "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __invert__ __and__ __rand__ __iand__ __or__ __ror__ "
+        "__ior__ __xor__ __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ "
         "__irshift__",
         "real imag",
     ),

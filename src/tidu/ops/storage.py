@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.batch import Batched
 from ..core.broadcast import _overlaps
 from ..core.errors import invalid_combination
 from ..core.inplace import check_inplace, shadow
@@ -328,7 +327,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     shape = sizes_of(sizes, None, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    if isinstance(self, Batched):  # under vmap each slice has memory of its own
+    if hasattr(self, "size_of_batch"):  # under vmap each slice has memory of its own
         rows = [resize_(self.value.select(0, i).clone(), shape) for i in range(self.size_of_batch)]
         self.value = REGISTRY["stack"].call(rows, 0)
         return self
