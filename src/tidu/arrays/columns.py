@@ -320,7 +320,7 @@ _NEAR = 128  # outputs that stay in the nearest cache
 
 @functools.cache
 def _kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
-    from .native_convolution import CONVOLUTIONS
+    from .native_windows import CONVOLUTIONS
 
     signature, make = CONVOLUTIONS[name]
     return compiled(name, signature, make(*sizes))

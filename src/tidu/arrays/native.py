@@ -143,7 +143,7 @@ def kernel(name: str, *sizes: Any) -> Callable[..., None] | None:
     if _llvm() is None:
         return None
     if sizes:
-        from tidu.arrays.native_pooling import WINDOWS
+        from tidu.arrays.native_windows import WINDOWS
 
         signature, make = WINDOWS[name]
         build = make(*sizes)
