@@ -6,7 +6,6 @@ all taps of all points, go through each call together. Source: torch.nn.function
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -42,31 +41,31 @@ def _folded(at: np.ndarray, size: np.ndarray, padding: int, corners: bool) -> tu
 
 
 def _taps(grid: np.ndarray, size: Sequence[int], mode: int, padding: int, corners: bool) -> Any:
-    """(taps, points, dimensions): places, 0 being the border before the image; weights, and their slopes."""
+    """(taps, dimensions, points): places, 0 being the border before the image; weights, and their slopes."""
     n = len(size)
-    lengths = np.array(size, grid.dtype)
-    places = grid.reshape(-1, n)[:, ::-1] + 1
+    lengths = np.array(size, grid.dtype)[:, None]
+    places = grid.reshape(-1, n).T[::-1] + grid.dtype.type(1)
     speed = (lengths - 1) / 2 if corners else lengths / 2
     at = places * speed if corners else (places * lengths - 1) / 2
     if mode != BICUBIC:
         at, turn = _folded(at, lengths, padding, corners)
         speed = speed * turn
     if mode == NEAREST:
-        index, weight, slope = np.rint(at)[None], np.ones((1, 1, n), at.dtype), np.zeros((1, 1, n), at.dtype)
+        index, weight = np.rint(at)[None], np.ones((1, n, 1), at.dtype)
+        slope = weight
     else:
         with np.errstate(invalid="ignore"):
             low = np.floor(at)
             t = at - low
         if mode == BILINEAR:
-            index, weight = np.stack([low, low + 1]), np.stack([1 - t, t])
-            slope = np.stack([-speed, speed]) if speed.ndim > 1 else np.stack([-speed, speed])[:, None]
+            index, weight, slope = np.stack([low, low + 1]), np.stack([1 - t, t]), np.stack([-speed, speed])
         else:
             index = low + np.arange(-1, 3, dtype=at.dtype).reshape(-1, 1, 1)
             index, _ = _folded(index, lengths, padding, corners)
             t = np.where(np.abs(at) < 1e9, t, 0)
-            weight = np.stack(cubic_weights(t))
-            slope = np.stack(_cubic_slopes(t)) * speed
-    return np.clip(index, -1, lengths).astype(np.int64) + 1, weight, slope.astype(at.dtype, copy=False)
+            weight, slope = np.stack(cubic_weights(t)), np.stack(_cubic_slopes(t)) * speed
+    index = np.minimum(np.maximum(index, -1), lengths).astype(np.int64) + 1
+    return index, weight, slope.astype(at.dtype, copy=False)
 
 
 def _cubic_slopes(t: Any) -> list[Any]:
@@ -81,11 +80,12 @@ def _cubic_slopes(t: Any) -> list[Any]:
     return [far(t + 1), near(t), -near(1 - t), -far(2 - t)]
 
 
-def _spread(lines: np.ndarray, n: int, ufunc: Any) -> np.ndarray:
-    """(taps, points, dimensions) as (taps of all dimensions, points): each with each."""
-    parts = [lines[..., d].reshape(*(-1 if e == d else 1 for e in range(n)), lines.shape[1]) for d in range(n)]
-    out = functools.reduce(ufunc, parts)
-    return out.reshape(-1, lines.shape[1])
+def _each(lines: Sequence[np.ndarray], ufunc: Any) -> np.ndarray:
+    """(taps, points) of each dimension as (taps of all, points): each with each."""
+    out = lines[0]
+    for line in lines[1:]:
+        out = ufunc(out[:, None], line).reshape(-1, max(out.shape[1], line.shape[1]))
+    return out
 
 
 def _rows(image: np.ndarray, grid: np.ndarray, mode: int, padding: int, corners: bool) -> Any:
@@ -95,32 +95,30 @@ def _rows(image: np.ndarray, grid: np.ndarray, mode: int, padding: int, corners:
     index, weight, slope = _taps(grid, size, mode, padding, corners)
     wide = [m + 2 for m in size]
     table = np.zeros((batch, *wide, channels), image.dtype)
-    table[(slice(None), *(slice(1, -1),) * n)] = np.moveaxis(image, 1, -1)
-    steps = [math.prod(wide[d + 1 :]) for d in range(n)]
-    index = _spread(index * steps, n, np.add)
+    _inner(table)[...] = image.transpose(0, *range(2, n + 2), 1)
+    rows = _each([index[:, d] * math.prod(wide[d + 1 :]) for d in range(n)], np.add)
     if batch > 1:
-        index = (
-            index.reshape(len(index), batch, -1) + np.arange(0, batch * steps[0] * wide[0], steps[0] * wide[0])[:, None]
-        )
-    return table.reshape(-1, channels), index.reshape(len(index), -1), weight, slope
+        rows.reshape(len(rows), batch, -1)[...] += np.arange(batch)[:, None] * math.prod(wide)
+    return table.reshape(-1, channels), rows, weight.swapaxes(0, 1), slope.swapaxes(0, 1)
 
 
-def _shaped(rows: np.ndarray, image: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(np.moveaxis(rows.reshape(*grid.shape[:-1], image.shape[1]), -1, 1))
+def _inner(table: np.ndarray) -> np.ndarray:
+    return table[(slice(None), *(slice(1, -1),) * (table.ndim - 2))]
 
 
 def sample(image: np.ndarray, grid: np.ndarray, mode: int, padding: int, corners: bool) -> np.ndarray:
     """image (N, C, H, W) at grid (N, H', W', 2), or one dimension more."""
     table, index, weight, _ = _rows(image, grid, mode, padding, corners)
-    if mode == NEAREST:
-        return _shaped(table.take(index[0], 0), image, grid)
-    shares = _spread(weight, grid.shape[-1], np.multiply)[..., None]
-    out = None
-    for row, share in zip(index, shares, strict=True):
-        part = table.take(row, 0)
-        np.multiply(part, share, part)
-        out = part if out is None else np.add(out, part, out)
-    return _shaped(out, image, grid)  # type: ignore[arg-type]
+    out = table.take(index[0], 0)
+    if mode != NEAREST:
+        shares = _each(weight, np.multiply)[..., None]
+        np.multiply(out, shares[0], out)
+        for row, share in zip(index[1:], shares[1:], strict=True):
+            part = table.take(row, 0)
+            np.multiply(part, share, part)
+            np.add(out, part, out)
+    out = out.reshape(*grid.shape[:-1], image.shape[1])
+    return np.ascontiguousarray(out.transpose(0, -1, *range(1, out.ndim - 1)))
 
 
 def sample_backward(
@@ -129,20 +127,20 @@ def sample_backward(
     """The cotangents of the image and of the grid."""
     channels, n = image.shape[1], grid.shape[-1]
     table, index, weight, slope = _rows(image, grid, mode, padding, corners)
-    rows = np.ascontiguousarray(np.moveaxis(g, 1, -1)).reshape(-1, channels)
+    rows = np.ascontiguousarray(g.transpose(0, *range(2, n + 2), 1)).reshape(-1, channels)
     to_image = to_grid = None
     if needs[0]:
-        shares = np.broadcast_to(_spread(weight, n, np.multiply), index.shape)
+        shares = np.broadcast_to(_each(weight, np.multiply), index.shape)
         spread = add_rows(len(table), index.reshape(-1), (shares[..., None] * rows).reshape(-1, channels))
-        inner = spread.reshape(len(image), *(m + 2 for m in image.shape[2:]), channels)
-        to_image = np.ascontiguousarray(np.moveaxis(inner[(slice(None), *(slice(1, -1),) * n)], -1, 1))
+        inner = _inner(spread.reshape(len(image), *(m + 2 for m in image.shape[2:]), channels))
+        to_image = np.ascontiguousarray(inner.transpose(0, -1, *range(1, n + 1)))
     if needs[1] and mode == NEAREST:
         to_grid = np.zeros_like(grid)
     elif needs[1]:
         dots = np.stack([np.einsum("pc,pc->p", table.take(row, 0), rows) for row in index])
-        to_grid = np.empty((len(rows), n), grid.dtype)
+        to_grid = np.empty((n, len(rows)), grid.dtype)
         for d in range(n):
-            lines = np.where(np.arange(n) == d, slope, weight)
-            to_grid[:, n - 1 - d] = np.einsum("kp,kp->p", dots, _spread(lines, n, np.multiply))
-        to_grid = to_grid.reshape(grid.shape)
+            lines = [slope[e] if e == d else weight[e] for e in range(n)]
+            np.einsum("kp,kp->p", dots, np.broadcast_to(_each(lines, np.multiply), dots.shape), out=to_grid[n - 1 - d])
+        to_grid = np.ascontiguousarray(to_grid.T).reshape(grid.shape)
     return to_image, to_grid

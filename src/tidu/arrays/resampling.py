@@ -89,8 +89,12 @@ def linear(n: int, m: int, scale: float | None, corners: bool, real: Any) -> Tap
     return Taps(n, np.stack([low, np.minimum(low + 1, n - 1)], 1), np.stack([1 - t, t], 1))
 
 
-def cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
+CUBIC = -0.75  # the slope that Keys' convolution has at 1
+
+
+def cubic_weights(t: Any) -> list[Any]:
     """The weights of the elements at -1, 0, 1, 2 for a place 0 <= t < 1 between 0 and 1."""
+    a = CUBIC
 
     def near(x: Any) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1

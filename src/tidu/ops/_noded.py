@@ -9,7 +9,6 @@ differentiating the formula when somebody asks for it.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature
@@ -20,7 +19,7 @@ import numpy as np
 from ..core.engine import captured_for, run_backward
 from ..core.modes import set_record
 from ..core.node import edge_of
-from ..core.op import Op, named
+from ..core.op import Op
 from ..core.parameters import names_of
 from ..core.tensor import Tensor, raw, tensor_of
 from ..core.views import live_node
@@ -57,7 +56,7 @@ def noded(
         forward.__signature__ = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in own])
         rules: Any = derivative
         if rules is None:
-            rules = _derivative(formula, [names.index(n) for n in wanted])
+            rules = derivative_of(formula, [names.index(n) for n in wanted])
             rules.__signature__ = Signature(
                 [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in ("g", "needs", *own)]
             )
@@ -76,7 +75,7 @@ def noded(
     return rule
 
 
-def _derivative(formula: Callable[..., Any], places: Sequence[int]) -> Callable[..., Any]:
+def derivative_of(formula: Callable[..., Any], places: Sequence[int]) -> Callable[..., Any]:
     """The cotangents of the formula's tensors from that of its value: by recording it, and going back."""
 
     def rule(g: Any, needs: tuple[bool, ...], *values: Any) -> list[Any]:
@@ -121,45 +120,3 @@ def _fresh(x: Any, wanted: bool) -> Any:
     x = x.detach()
     x.requires_grad = True
     return x
-
-
-def composed(name: str, fn: Callable[..., Any], tensors: Sequence[str], **options: Any) -> Op:
-    """An op of one output whose rule follows from `fn`, written over values; its tensor arguments come first.
-
-    Backward evaluates `fn` again, recording, and takes the gradient of that, recording that too where it is asked to.
-    """
-    n = len(tensors)
-
-    def rule(g: Any, *values: Any) -> Any:
-        *args, needs = values
-        raw = isinstance(g, np.ndarray)
-        was = set_record(True)
-        try:
-            fresh: list[Any] = list(args)
-            for i in range(n):
-                if raw and args[i] is not None:
-                    fresh[i] = tensor_of(args[i])
-                    fresh[i]._node = True if needs[i] else None
-                elif needs[i]:
-                    fresh[i] = args[i].clone()  # a place of its own in the graph
-            out = fn(*fresh)
-            edges = [edge_of(fresh[i]) if needs[i] else None for i in range(n)]
-            got: dict[Any, Any] = {}
-            if out._node is not None:
-                root = (out._node, tensor_of(g) if raw else g)
-                got = run_backward(
-                    [root], keep=not raw, create_graph=not raw, targets=[e for e in edges if e is not None],
-                    accumulate=False,
-                )  # fmt: skip
-        finally:
-            set_record(was)
-        cots: list[Any] = []
-        for x, e in zip(fresh, edges, strict=False):
-            c = None if e is None else captured_for(got, e)
-            if e is not None and c is None:
-                c = tensor_of(np.zeros_like(x._a))
-            cots.append(c._a if raw and c is not None else c)
-        return cots
-
-    params = list(inspect.signature(fn).parameters)
-    return Op(name, fn, named(rule, ["g", *params, "needs"]), tensors=tensors, **options)

@@ -13,11 +13,14 @@ from ..arrays.grid import BICUBIC, BILINEAR, BORDER, NEAREST, REFLECTION, ZEROS,
 from ..arrays.resampling import cubic_weights, same
 from ..core.broadcast import cast, expand_to
 from ..core.linear import linear
+from ..core.modes import no_grad
+from ..core.op import Op
+from ..core.tensor import tensor_of
 from ..naming import warn
 from ..shapes import Size
 from ._dtypes import refusal
 from ._make import laid_as
-from ._noded import composed
+from ._noded import derivative_of
 from .adaptive import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .pointwise import floor, round
 from .pooling import gather_places
@@ -356,19 +359,29 @@ def _sampled(input: Value, grid: Value, interpolation_mode: int, padding_mode: i
 
 
 def _forward_at(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-    x, places = (v.astype(np.float32) if v.dtype.itemsize == 2 else v for v in (input, grid))
-    return sample(x, places, interpolation_mode, padding_mode, align_corners).astype(input.dtype, copy=False)
+    if input.dtype.itemsize > 2:
+        return sample(input, grid, interpolation_mode, padding_mode, align_corners)
+    with no_grad():
+        return _sampled(tensor_of(input), tensor_of(grid), interpolation_mode, padding_mode, align_corners)._a
 
 
-def _backward_at(g: Any, input: Any, grid: Any, *how: Any) -> Any:
-    wide = [v.astype(np.float32) if v.dtype.itemsize == 2 else v for v in (g, input, grid)]
-    return [c if c is None else c.astype(g.dtype, copy=False) for c in sample_backward(*wide, *how)]
+_recorded = derivative_of(_sampled, (0, 1))
+
+
+def _back_at(
+    g: Any, input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool, needs: Any
+) -> Any:
+    values = input, grid, interpolation_mode, padding_mode, align_corners
+    if g.__class__ is np.ndarray and g.dtype.itemsize > 2:
+        return sample_backward(g, *values, needs)
+    found = _recorded(g, needs, *values)
+    return [x * 0 if c is None and need else c for c, need, x in zip(found, needs, values, strict=False)]
 
 
 _SAMPLERS = {
-    n: composed(
-        f"grid_sampler_{n}d", _sampled, ("input", "grid"), _forward_at, _backward_at,
-        node=f"GridSampler{n}DBackward0", out_arg=False,
+    n: Op(
+        f"grid_sampler_{n}d", _forward_at, _back_at, tensors=("input", "grid"), node=f"GridSampler{n}DBackward0",
+        out_arg=False,
     )
     for n in (2, 3)
 }  # fmt: skip
