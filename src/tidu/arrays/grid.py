@@ -44,7 +44,7 @@ def _taps(grid: np.ndarray, size: Sequence[int], mode: int, padding: int, corner
     """(taps, dimensions, points): places, 0 being the border before the image; weights, and their slopes."""
     n = len(size)
     lengths = np.array(size, grid.dtype)[:, None]
-    places = grid.reshape(-1, n).T[::-1] + grid.dtype.type(1)
+    places = np.add(grid.reshape(-1, n).T[::-1], grid.dtype.type(1), order="C")
     speed = (lengths - 1) / 2 if corners else lengths / 2
     at = places * speed if corners else (places * lengths - 1) / 2
     if mode != BICUBIC:

@@ -19,10 +19,6 @@ from ..core.op import Op
 from ._dtypes import refusal
 from ._make import planned
 
-__all__ = [
-    "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
-]  # fmt: skip
-
 Value = Any
 Ints = tuple[int, ...]
 _FEW = 1 << 12  # elements up to which few calls count for more than few passes
@@ -100,7 +96,8 @@ def _gather(input: Any, pad: Ints, mode: str) -> Any:
         lo, after = pad[k : k + 2]
         for part in (slice(0, lo), slice(size[axis] - after, size[axis])):
             if part.start < part.stop:
-                out[(..., part, *(slice(None),) * (k // 2))] = out.take(index[part] + lo, axis)
+                at: Any = (..., part, *(slice(None),) * (k // 2))
+                out[at] = out.take(index[part] + lo, axis)
     return out
 
 
