@@ -74,13 +74,14 @@ def _install(home: str, name: str) -> None:
     from .ops._arguments import guarded
 
     family = ops.family(home)
+    face, _, variants, *_ = (*FAMILIES[home], "", "", "")
     with _lock:
-        in_place = name[-1] == "_" and name[:-1] in getattr(family, "INPLACE", "").split()
+        in_place = name[-1] == "_" and name[:-1] in variants.split()
         fn: Any = getattr(family, name, None)
         known = getattr(fn, "__name__", "")
-        if known in family.__all__:
+        if known in face.split():
             sourced(fn, known)
-        if name in family.__all__:
+        if name in face.split():
             PUBLIC[name] = guarded(fn, name)
             if PUBLIC[name] is fn and getattr(fn, "op", None) is not None:
                 fn.__module__ = family.__name__  # where pickle finds it

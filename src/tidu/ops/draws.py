@@ -36,12 +36,6 @@ from ._sampler import (
 )  # fmt: skip
 from .random import _normal_op, normal_fill
 
-__all__ = [
-    "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "bernoulli", "binomial", "multinomial", "normal",
-    "poisson",
-]  # fmt: skip
-METHODS = "bernoulli bernoulli_ multinomial"
-
 # ------------------------------------------------------------------ Bernoulli
 
 

@@ -18,11 +18,6 @@ from ..naming import warn
 from ._generator import stream_of
 from ._sampler import Array, drawing, fill, sampler, unsupported
 
-__all__ = [
-    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
-    "feature_dropout", "feature_dropout_", "native_dropout",
-]  # fmt: skip
-
 _ALPHA = 1.7580993408473766  # minus SELU's limit: selu(-inf) = -_ALPHA
 
 

@@ -1,7 +1,16 @@
-"""Written by `python -m tidu.ops`: what the families give."""
+"""What each family gives to the library, in this order, what is empty at the end left out:
+
+- names in the top-level namespace (tidu.exp)
+- names that are methods of Tensor (x.exp()); the function is `method_<name>` where the family defines one, because the
+  method's arguments differ from the function's, else `<name>`; a first `*` stands for the names above but for those that
+  follow as `-name`
+- ops with an in-place variant (x.exp_(), tidu.exp_)
+- Python's operators, which the family's OPERATORS has: {"__add__": add, ...}
+- names that are properties of Tensor (x.T); the getter is `property_<name>`, the setter `set_property_<name>`, unless
+  OPERATORS has them
+"""
 
 # fmt: off
-# family: (names of the face, methods, ops with an in-place variant, operators, properties)
 FAMILIES = {
     "activation": (
         "celu celu_ hardshrink prelu relu relu_ rrelu rrelu_ selu selu_ threshold threshold_",

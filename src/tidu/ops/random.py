@@ -19,7 +19,7 @@ from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..naming import warn
-from ._generator import (
+from ._generator import (  # noqa: F401 (which the family gives)
     Generator,
     default_generator,
     get_rng_state,
@@ -32,12 +32,6 @@ from ._generator import (
 from ._make import check_place, sizes_of
 from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, like, sampler, unsupported
 from .factories import _like
-
-__all__ = [
-    "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
-]  # fmt: skip
-METHODS = "cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_"
 
 # ------------------------------------------------------------------ uniform
 

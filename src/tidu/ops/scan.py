@@ -16,10 +16,6 @@ from ..naming import return_type
 from ..shapes import normalize_dim
 from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
 
-__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
-METHODS = "*"
-INPLACE = "cumprod cumsum"
-
 
 def _dim(name: str, dim: Any, ndim: int) -> int:
     return normalize_dim(dim if isinstance(dim, int) else dim_index(name, dim), ndim)

@@ -24,11 +24,6 @@ from .extremes import picked
 from .gather import gather, scatter_values
 from .storage import empty_as, repeats
 
-__all__ = [
-    "argsort", "isin", "kthvalue", "mode", "msort", "sort", "topk", "unique", "unique_consecutive",
-]  # fmt: skip
-METHODS = "* -isin"
-
 Ints = tuple[int, ...]
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
 _QUICK = range(64, 4097)  # the lengths for which trying an unstable sort first pays
