@@ -208,6 +208,7 @@ def divided(a: np.ndarray, n: float) -> np.ndarray:
 
 
 _BLOCK = 16  # elements: the product costs so many multiplications an element
+_FEW = 256  # elements up to which nothing pays
 _LEAST = 4 * _BLOCK  # elements of a row from which this pays
 _SHARED = 1 << 16  # elements from which the threads share
 _SPAN = 1 << 17  # elements of a piece, which should fit in the cache
@@ -220,6 +221,8 @@ _LOWER = {kind: np.ascontiguousarray(m.T) for kind, m in _UPPER.items()}
 def cumsum(a: np.ndarray, axis: int, reverse: bool = False) -> np.ndarray:
     """Running sums along an axis of a floating or complex array; `reverse`: from the end. Source: torch.cumsum."""
     axis %= a.ndim
+    if a.size <= _FEW and not reverse:
+        return np.ascontiguousarray(_accumulate(a, axis))
     out = np.empty(a.shape, a.dtype)
     n = a.shape[axis]
     inner = math.prod(a.shape[axis + 1 :])

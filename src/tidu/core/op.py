@@ -598,6 +598,9 @@ def _flat(args: Sequence[Any], positions: Sequence[int], lists: frozenset[int]) 
 def _all_positional(forward: Callable[..., Any], op: Op) -> Callable[..., Any]:
     """A forward with keyword-only parameters as one that takes them all by position."""
     n, names = op.positional, op.params[op.positional :]
+    if len(names) == 1:
+        name = names[0]
+        return functools.wraps(forward)(lambda *args: forward(*args[:-1], **{name: args[-1]}))
 
     @functools.wraps(forward)
     def positional(*args: Any) -> Any:

@@ -141,8 +141,8 @@ def embedding(
         w, i = weight._a, indices._a
     except AttributeError:
         return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, False)
-    dt = w.dtype
-    if (dt is not F32 and dt is not F64) or state.record is not True or sparse:
+    dt, record = w.dtype, state.record
+    if (dt is not F32 and dt is not F64) or record.__class__ is not bool or sparse:
         return _embedding.call(weight, indices, padding_idx, scale_grad_by_freq, sparse and weight.is_leaf)
     _checked(w, i)
     t = new(Tensor)
@@ -150,7 +150,7 @@ def embedding(
     t._v = [0]
     t._node = t._view = t._grad = t._extra = None
     e = weight._node if weight._view is None else live_node(weight)
-    if e is None:
+    if e is None or not record:
         return t
     t._node = n = new(_EmbeddingNode)
     n.seq = next_seq()

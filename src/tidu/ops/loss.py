@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.reduce import mean_all, sum_all
+from ..arrays.rows import number
 from ..arrays.threads import BIG
 from ..core.broadcast import sum_to
 from ..core.elementwise import F32, F64, ONE, blocked, elementwise
@@ -224,8 +225,8 @@ def pair_loss(
             x, y = input._a, target._a
         except AttributeError:
             return general(input, target, *args)
-        dt = x.dtype
-        if (dt is not F32 and dt is not F64) or y.dtype is not dt or x.shape != y.shape or state.record is not True:
+        dt, record = x.dtype, state.record
+        if (dt is not F32 and dt is not F64) or y.dtype is not dt or x.shape != y.shape or record.__class__ is not bool:
             return general(input, target, *args)
         each = blocked(values, x, y, *args[1:]) if x.size > BIG else values(x, y, *args[1:])
         r = reduce_array(each, args[0])
@@ -235,7 +236,7 @@ def pair_loss(
         t._a = r
         t._v = [0]
         t._node = t._view = t._grad = t._extra = None
-        if ex is None and ey is None:
+        if not record or (ex is None and ey is None):
             return t
         t._node = n = new(cls)
         n.seq = next_seq()
@@ -401,16 +402,34 @@ def huber_loss(input: Value, target: Value, reduction: str = "mean", delta: floa
 def _bce_forward(input: Any, target: Any, weight: Any, reduction: int) -> Any:
     if input.dtype.kind not in "fV":
         refusal("bic", "binary_cross_entropy")("", from_numpy(input.dtype))
-    if input.size and not ((input >= 0) & (input <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    if target.size and not ((target >= 0) & (target <= 1)).all():
-        raise RuntimeError("all elements of target should be between 0 and 1")
     wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
     y = target.astype(wide.dtype, copy=False)
-    r = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
+    kind = wide.dtype.char
+    low, one = number(-100, kind), number(1, kind)
+    r = np.negative(wide)
+    np.maximum(np.log1p(r, r), low, r)
+    np.multiply(r, y - one, r)
+    logs = np.log(wide)
+    np.multiply(np.maximum(logs, low, logs), y, logs)
+    r = np.subtract(r, logs, r)
     if weight is not None:
         r = r * weight
-    return reduce_array(np.asarray(r).astype(input.dtype, copy=False), reduction)
+    got = reduce_array(np.asarray(r).astype(input.dtype, copy=False), reduction)
+    careful = reduction == NONE or got != got  # logarithms of what is outside are NaN
+    if careful:
+        _check_unit("input", input, careful)
+    _check_unit("target", target, careful)
+    return got
+
+
+def _check_unit(name: str, a: Any, careful: bool) -> None:
+    if not careful and a.size <= 64:  # and no NaN among them
+        numbers = a.ravel().tolist()
+        inside = not numbers or (min(numbers) >= 0 and max(numbers) <= 1)
+    else:
+        inside = not a.size or (np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1)
+    if not inside:
+        raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
 def _times_weight(g: Value, weight: Value) -> Value:

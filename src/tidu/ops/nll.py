@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.reduce import mean_all, sum_all
 from ..core.elementwise import F32, F64
 from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
@@ -186,11 +187,11 @@ def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
         x, y = input._a, target._a
     except AttributeError:
         return None
-    dt = x.dtype
+    dt, record = x.dtype, state.record
     if (
-        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or state.record is
-        not True
-        or how == NONE or len(y) != len(x) or not y.size or ignore_index >= 0
+        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or record.__class__ is
+        not bool
+        or len(y) != len(x) or not y.size or ignore_index >= 0
     ):  # fmt: skip
         return None
     if _lowest(y) < 0:
@@ -198,15 +199,16 @@ def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
     n = len(y)
     index = _arange(n)
     try:
-        total = np.add.reduce(x[index, y])
+        picked = x[index, y]
     except IndexError:
         return None
+    value = picked if how == NONE else mean_all(picked) if how == MEAN else sum_all(picked)
     r = new(Tensor)
-    r._a = np.asarray(-total / dt.type(n) if how == MEAN else -total)
+    r._a = np.negative(value, value)
     r._v = [0]
     r._node = r._view = r._grad = r._extra = None
     e = input._node if input._view is None else live_node(input)
-    if e is None:
+    if e is None or not record:
         return r
     r._node = node = new(_NllNode)
     node.seq = next_seq()

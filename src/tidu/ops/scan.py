@@ -8,12 +8,14 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.reduce import cumsum as cumsum_array
+from ..arrays.rows import number
 from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..naming import return_type
 from ..shapes import normalize_dim
+from ._hot import hot
 from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
 
 
@@ -34,7 +36,7 @@ def _cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
         return np.ascontiguousarray(np.add.accumulate(input, d, INT64 if dtype is None else dtype.np))
     r = _running_sum(input, d)
     if input.size <= 4096 or not np.take(input, 0, d).all():
-        r += 0  # sums begin with 0.: that of -0. is no -0.
+        np.add(r, number(0, r.dtype.char) if r.itemsize > 2 else 0, r)  # sums begin with 0.: that of -0. is no -0.
     return r
 
 
@@ -55,7 +57,7 @@ def _reverse_cumsum(g: Any, dim: int) -> Any:
     return _running_sum(g, dim, True) if g.ndim else g
 
 
-_cumsum_op = linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim))
+_cumsum_op = hot(linear("cumsum", _cumsum, lambda g, dim: _reverse_cumsum(g, dim)))
 
 
 def _scanned(op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:

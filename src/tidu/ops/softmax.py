@@ -152,7 +152,8 @@ def _layer_norm_hot(input: Value, shape: Any, weight: Value, bias: Value, eps: f
         return None
     dt = x.dtype
     n = len(shape)
-    if (dt is not F32 and dt is not F64) or state.record is not True or not n or x.shape[-n:] != shape:
+    record = state.record
+    if (dt is not F32 and dt is not F64) or record.__class__ is not bool or not n or x.shape[-n:] != shape:
         return None
     if (w is not None and (w.dtype is not dt or w.shape != shape)) or (
         b is not None and (b.dtype is not dt or b.shape != shape)
@@ -164,7 +165,7 @@ def _layer_norm_hot(input: Value, shape: Any, weight: Value, bias: Value, eps: f
     t._a = out
     t._v = [0]
     t._node = t._view = t._grad = t._extra = None
-    if ex is None and ew is None and eb is None:
+    if not record or (ex is None and ew is None and eb is None):
         return t
     t._node = node = new(_LayerNormNode)
     node.seq = next_seq()
