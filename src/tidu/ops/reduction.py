@@ -354,7 +354,7 @@ def _var_forward(input: Any, dim: Ints, correction: float, keepdim: bool) -> Any
     dt = input.dtype
     low = is_low(dt)
     x = input.astype(np.float32) if low else input
-    d = x - (mean_all(x) if len(dim) == x.ndim and x.size else mean_axes(x, dim, True))
+    d = np.asarray(x - (mean_all(x) if len(dim) == x.ndim and x.size else mean_axes(x, dim, True)))
     sq = d.real * d.real + d.imag * d.imag if dt.kind == "c" else np.multiply(d, d, d)
     n = max(divisor(input.shape, dim) - correction, 0)
     r = divided(packed(sum_axes(sq, dim, keepdim)), n)
