@@ -143,7 +143,7 @@ def _sparse_kernels(size: int) -> tuple[Callable[..., Any], Callable[..., Any]] 
     return _kernels
 
 
-def _checked(index: np.ndarray, n: int) -> np.ndarray:
+def checked(index: np.ndarray, n: int) -> np.ndarray:
     """The index as a flat int64 array without negative entries; an entry outside [-n, n) is an IndexError."""
     index = index.reshape(-1).astype(np.int64, copy=False)
     if index.size:
@@ -165,7 +165,7 @@ def take_rows(a: np.ndarray, index: np.ndarray) -> np.ndarray:
     if index.size * row <= 4 * BIG or get_num_threads() < 2:
         return a.take(index, 0) if a.flags.c_contiguous else a[index]
     shape = index.shape + a.shape[1:]
-    flat = _checked(index, len(a))
+    flat = checked(index, len(a))
     table = np.ascontiguousarray(a)
     out = np.empty((len(flat),) + a.shape[1:], a.dtype)
     step = -(-len(flat) // (2 * get_num_threads()))
@@ -186,25 +186,34 @@ def add_rows(n: int, index: np.ndarray, g: np.ndarray) -> np.ndarray:
     IndexError where an entry is out of bounds. Source: the gradient of torch.nn.functional.embedding; index_add.
     """
     index_shape = index.shape
-    index = _checked(index, n)
+    index = checked(index, n)
     rest = g.shape[len(index_shape) :]
     dtype = g.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         return add_rows(n, index, g.astype(_FLOAT32).reshape((-1,) + rest)).astype(dtype)
-    count, width = len(index), math.prod(rest)
-    rows = np.ascontiguousarray(g).reshape((count,) + rest)
     out = np.zeros((n,) + rest, dtype)
-    if not rows.size:
-        return out
-    kernels = _sparse_kernels(rows.size) if dtype.char in _ADDS else None
-    if width == 1:
-        add_at(out.reshape(-1), index, rows.reshape(-1))
-    elif kernels is None:
-        np.add.at(out, index, rows)
-    else:
-        starts = np.arange(count + 1)
-        kernels[1](n, count, width, starts, index, np.ones(count, dtype), rows.reshape(-1), out.reshape(-1))
+    add_slices(out, 0, index, g.reshape((len(index),) + rest))
     return out
+
+
+def add_slices(a: np.ndarray, dim: int, index: np.ndarray, values: np.ndarray) -> None:
+    """The slices of `values` added to those of `a` that `index`, flat and without negative entries, names, in place."""
+    if not values.size:
+        return
+    n, count = a.shape[dim], len(index)
+    before, after = math.prod(a.shape[:dim]), math.prod(a.shape[dim + 1 :])
+    if not a.flags.c_contiguous or (a.dtype.itemsize == 2 and a.dtype.kind not in "iu"):
+        a += np.moveaxis(add_rows(n, index, np.moveaxis(values, dim, 0)), 0, dim)
+        return
+    flat, values = a.reshape(-1), np.ascontiguousarray(values).reshape(-1)
+    kernels = _sparse_kernels(values.size) if a.dtype.char in _ADDS and a.dtype == values.dtype else None
+    if before == 1 and after > 1 and kernels is not None:
+        kernels[1](n, count, after, np.arange(count + 1), index, np.ones(count, a.dtype), values, flat)
+        return
+    places = index if after == 1 else (index * after)[:, None] + np.arange(after)
+    if before > 1:
+        places = places.reshape(-1) + np.arange(0, a.size, n * after)[:, None]
+    add_at(flat, places.reshape(-1), values)
 
 
 def add_at(flat: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:

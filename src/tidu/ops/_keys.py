@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays.select import add_rows, take_rows
+from ..arrays.select import add_rows, add_slices, checked, take_rows
 from ..core.tensor import Tensor, tensor_of, type_name
 from ..dtypes import bool_
 from ..naming import warn
@@ -382,23 +383,21 @@ def accumulate_at(out: Any, shape: tuple[int, ...], indices: Indices, values: An
         else:
             out[numpy_key(indices, shape)] += values
         return out
-    if dims == [0] and out is None and len(shape) > 1:
-        return add_rows(shape[0], arrays[0].reshape(-1), values.reshape((arrays[0].size, *shape[1:])))
     arrays = list(np.broadcast_arrays(*arrays)) if len(arrays) > 1 else arrays
     number = _row_numbers(arrays, [shape[d] for d in dims])
+    if dims == list(range(len(dims))) and (out is None or out.flags.c_contiguous):
+        if out is None:
+            out = np.zeros(shape, values.dtype)
+        width = math.prod(shape[len(dims) :])
+        rows = out.reshape(math.prod(shape[: len(dims)]), width)
+        add_slices(rows, 0, number.reshape(-1), values.reshape(number.size, width))
+        return out
     k = arrays[0].ndim
     first = dims[0] if spread is False else 0
     moved = np.moveaxis(values, tuple(range(first, first + k)), tuple(range(k))) if first else values
     rest = [d for d in range(len(shape)) if d not in dims]
-    rows = 1
-    for d in dims:
-        rows *= shape[d]
     moved = moved.reshape((number.size, *[shape[d] for d in rest]))
-    if moved.size == number.size:  # single elements, which NumPy adds fast
-        sums = np.zeros(rows, moved.dtype)
-        np.add.at(sums, number.reshape(-1), np.ascontiguousarray(moved).reshape(-1))
-    else:
-        sums = add_rows(rows, number.reshape(-1), np.ascontiguousarray(moved))
+    sums = add_rows(math.prod([shape[d] for d in dims]), number.reshape(-1), moved)
     sums = sums.reshape([shape[d] for d in dims] + [shape[d] for d in rest])
     back = np.argsort(dims + rest)
     sums = sums.transpose(back)
@@ -432,9 +431,5 @@ def _integer_indices(indices: Indices) -> tuple[list[int], list[Any], bool]:
 def _row_numbers(arrays: Any, sizes: list[int]) -> Any:
     number: Any = 0
     for a, n in zip(arrays, sizes, strict=True):
-        if a.size and ((a < -n) | (a >= n)).any():
-            raise IndexError(
-                f"index {int(a[(a < -n) | (a >= n)].flat[0])} is out of bounds for dimension 0 with size {n}"
-            )
-        number = number * n + np.where(a < 0, a + n, a)
-    return np.asarray(number, np.int64)
+        number = number * n + checked(a, n)
+    return number.reshape(arrays[0].shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.select import add_rows, take_rows
+from ..arrays.select import add_rows, add_slices, take_rows
 from ..core.op import Op
 from ..core.promote import Number
 from ..core.tensor import Tensor, tensor_of
@@ -81,8 +81,11 @@ def _index_select_adjoint(input: Any, shape: Ints, dim: int, index: Any) -> Any:
         return input.reshape(())
     d = dim % len(shape)
     k = index.reshape(-1)
-    rows = add_rows(shape[d], k, input if d == 0 else np.moveaxis(input, d, 0))
-    return rows if d == 0 else np.ascontiguousarray(np.moveaxis(rows, 0, d))
+    if d == 0:
+        return add_rows(shape[0], k, input)
+    out = np.zeros(shape, input.dtype)
+    add_slices(out, d, k.astype(np.int64, copy=False), input)
+    return out
 
 
 _index_select_op = Op(
@@ -195,13 +198,7 @@ def _add_into(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         return
     a, k = _vector(input, index)
     s = source if source.ndim else source.reshape((1,) * a.ndim)
-    if a.dtype == np.bool_:
-        np.logical_or.at(a, _at(d, k), s)
-    elif k.size <= 64 and d == 0:
-        np.add.at(a, k, s)
-    else:
-        rows = add_rows(a.shape[d], k, s if d == 0 else np.moveaxis(s, d, 0))
-        a += rows if d == 0 else np.moveaxis(rows, 0, d)
+    add_slices(a, d, k.astype(np.int64, copy=False), s)
 
 
 def _selected(g: Any, dim: int, index: Any, shape: Ints) -> Any:

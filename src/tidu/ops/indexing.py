@@ -346,6 +346,13 @@ def put_into(out: Any, indices: Indices, values: Any, accumulate: bool) -> None:
             return
         except (IndexError, ValueError, TypeError):
             pass
+    elif accumulate and out.size and all([k is not None and k.dtype != np.bool_ for k in indices]):
+        try:
+            shape = np.broadcast(*indices).shape + out.shape[len(indices) :]
+            accumulate_at(out, out.shape, indices, values if values.shape == shape else np.broadcast_to(values, shape))
+            return
+        except (IndexError, ValueError):
+            pass
     values = _fitted(indices, out.shape, values)
     refuse_index(indices, out.shape)
     if not out.size:
