@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from ...naming import submodules
-from . import activation, container, conv, linear, loss, module, norms, plain, pooling, rnn, transformer, utils
+from . import activation, container, conv, linear, loss, norms, plain, pooling, rnn, transformer, utils
 from .module import Module
 
 # Bases that PyTorch does not have, or whose constructor each of its classes writes out anew.
@@ -34,12 +34,13 @@ def _own_constructor(cls: Any) -> None:
 
 
 __all__ = ["Module"]
-for _family in (module, container, linear, activation, plain, norms, loss, conv, pooling, rnn, transformer):
-    for _name in _family.__all__:
-        _value = getattr(_family, _name)
-        if isinstance(_value, type):
-            globals()[_name] = _value
-            __all__.append(_name)
-            _own_constructor(_value)
+for _family in (container, linear, activation, plain, norms, loss, conv, pooling, rnn, transformer):
+    _own = {n: v for n, v in vars(_family).items() if n[0] != "_" and getattr(v, "__module__", "") == _family.__name__}
+    _names = [n for n, v in _own.items() if isinstance(v, type) and n != "NonDynamicallyQuantizableLinear"]
+    for _name in _names:
+        globals()[_name] = _own[_name]
+        _own_constructor(_own[_name])
+    vars(_family)["__all__"] = _names
+    __all__ += _names
     submodules(globals(), vars(_family), getattr(_family, "FILES", {}))
 submodules(globals(), vars(utils), {"lazy": "LazyModuleMixin"})

@@ -13,8 +13,6 @@ from ...core.tensor import Tensor
 from ..parameter import Parameter
 from .module import Module, _addindent
 
-__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
-
 
 class Container(Module):
     """Names modules by keyword; an old class."""

@@ -12,11 +12,6 @@ from ..parameter import Parameter, UninitializedParameter
 from .module import Module
 from .utils import LazyModuleMixin, _ntuple, _reverse_repeat_tuple
 
-__all__ = [
-    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d", "LazyConv2d",
-    "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d",
-]  # fmt: skip
-
 _MODES = {"zeros", "reflect", "replicate", "circular"}
 
 

@@ -13,8 +13,6 @@ from ..parameter import Parameter, UninitializedParameter
 from .module import Module
 from .utils import LazyModuleMixin
 
-__all__ = ["Bilinear", "Embedding", "EmbeddingBag", "Identity", "LazyLinear", "Linear"]
-
 
 class Identity(Module):
     """Gives back its input, whatever arguments it was made with."""

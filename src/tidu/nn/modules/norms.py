@@ -26,7 +26,6 @@ FILES = {
     ),
     "normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
 }
-__all__ = [name for name in " ".join(FILES.values()).split() if name[0] != "_"]
 
 
 class _NormBase(Module):

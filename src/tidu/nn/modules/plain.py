@@ -23,7 +23,6 @@ FILES = {
         "_ConstantPadNd"
     ),
 }
-__all__ = [name for name in " ".join(FILES.values()).split() if name[0] != "_"]
 
 
 class Flatten(Module):

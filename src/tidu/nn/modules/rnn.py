@@ -19,8 +19,6 @@ from ..parameter import Parameter
 from ..utils.rnn import PackedSequence, _positions, shown_as
 from .module import Module
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
-
 
 class RNNBase(Module):
     """Several recurrent layers, one above the other, perhaps in both directions."""

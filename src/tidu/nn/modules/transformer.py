@@ -22,10 +22,6 @@ from .module import Module
 from .norms import LayerNorm
 from .plain import Dropout
 
-__all__ = [
-    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
-]  # fmt: skip
-
 
 def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
     d = dtypes.get_default_dtype() if dtype is None else dtype
