@@ -406,10 +406,10 @@ def _bce_forward(input: Any, target: Any, weight: Any, reduction: int) -> Any:
     y = target.astype(wide.dtype, copy=False)
     kind = wide.dtype.char
     low, one = number(-100, kind), number(1, kind)
-    r = np.negative(wide, np.empty(wide.shape, wide.dtype))
+    r = np.negative(wide, np.empty_like(wide))
     np.maximum(np.log1p(r, r), low, r)
     np.multiply(r, y - one, r)
-    logs = np.log(wide, np.empty(wide.shape, wide.dtype))
+    logs = np.log(wide, np.empty_like(wide))
     np.multiply(np.maximum(logs, low, logs), y, logs)
     r = np.subtract(r, logs, r)
     if weight is not None:
