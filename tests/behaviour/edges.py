@@ -262,3 +262,48 @@ z.grad_fn
 z[:5, :9].grad_fn
 """,
     )
+
+
+def what_no_gradient_reaches(torch: Any) -> None:
+    session(
+        torch,
+        """
+class Stops(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+w = y.sin()
+z = Stops.apply(w)
+for name, t in dict(x=x, y=y, w=w, z=z).items():
+    _ = t.register_hook(lambda g, name=name: print("hook", name, g))
+for name, t in dict(y=y, w=w, z=z).items():
+    _ = t.grad_fn.register_prehook(lambda g, name=name: print("pre", name, g))
+    _ = t.grad_fn.register_hook(lambda gi, go, name=name: print("post", name, gi, go))
+y.retain_grad()
+_ = x.register_post_accumulate_grad_hook(lambda p: print("accumulated", p.grad))
+_ = y.grad_fn.next_functions[0][0].register_hook(lambda gi, go: print("leaf's node", gi, go))
+z.sum().backward()
+x.grad is None and y.grad is None
+torch.autograd.grad(Stops.apply(w).sum(), x, allow_unused=True)
+v = x * 1
+_ = v.register_hook(lambda g: g * 2)
+Stops.apply(v).sum().backward()
+a = torch.ones(2, requires_grad=True)
+b = a.exp()
+_ = b.register_hook(lambda g: print("not on the way"))
+torch.autograd.grad([b, x * 3], [x], [torch.ones(2)] * 2)
+values, places = torch.ones(3, requires_grad=True).mul(1).sort()
+_ = values.grad_fn.register_prehook(lambda g: print("pre", g))
+_ = values.grad_fn.register_hook(lambda gi, go: print("post", gi, go))
+values.sum().backward()
+f = (x + 1).floor()
+f.sum().backward()
+f.sum().backward()
+""",
+    )

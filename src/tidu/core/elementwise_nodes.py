@@ -83,7 +83,8 @@ class UnaryNode(Node):
         return (self.pull(g, x, out),)
 
     def release(self) -> None:
-        self.x = self.out = self.version = None
+        if self.x is not None or self.out is not None:
+            self.x = self.out = self.version = None
 
     def saved_arrays(self) -> Iterator[ndarray[Any, Any]]:
         if self.x is not None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays.threads import BIG, big_ufunc
 from .modes import set_record, state
-from .node import LEAF, OUTPUT, Node
+from .node import LEAF, OUTPUT, Node, freed
 from .tensor import NOWHERE, Tensor, new, raw, tensor_of
 
 ndarray = np.ndarray
@@ -177,11 +177,14 @@ class Run:
             g = pop(node, None)
             hooks = node._hooks
             if g is not None and (hooks is not None or (watched and node in watched)):
-                g = self.before(node, g)
+                if ways is None or node in ways or node in watched:
+                    g = self.before(node, g)
             edges = node.edges
             wanted = edges if ways is None else ways.get(node)
             if g is None or wanted is None:
                 if wanted is None or not node.runs_unasked:
+                    if wanted is not None:
+                        self.unreached(node)
                     self.skip(edges)
                     continue
                 g = None if node.avals is None else [None] * len(node.avals)
@@ -222,6 +225,21 @@ class Run:
                 cots = c = had = None  # type: ignore[assignment]
                 for e in ready:
                     self.finish_leaf(e)
+
+    def unreached(self, node: Node) -> None:
+        """A node on the way that no cotangent reached: nothing comes of it, but its hooks run, and it is spent."""
+        from .saved import is_freed
+
+        hooks, avals = node._hooks, getattr(node, "avals", None)
+        g = None if avals is None else [None] * len(avals)
+        if hooks is not None:
+            self.before(node, g)
+        if is_freed(node):
+            raise freed(node)
+        if hooks is not None and hooks.post:
+            self.after(node, g, [None] * len(node.edges))
+        if not self.keep:
+            node.release()
 
     def skip(self, edges: Sequence[Any]) -> None:
         """Account for the cotangents that will not come from a node that does not run."""
@@ -264,12 +282,12 @@ class Run:
     def finish_leaf(self, leaf: Tensor) -> None:
         """All cotangents of a leaf have come: run its hooks, then accumulate or hand over."""
         grads = self.grads
-        if leaf not in grads:
-            return
         if self.targets is not None and leaf not in self.targets:
-            del grads[leaf]
+            grads.pop(leaf, None)
             return
         if leaf._extra is None:
+            if leaf not in grads:
+                return
             if self.accumulate:
                 if self.shown or state.timer is not None:
                     self.accumulated(leaf)

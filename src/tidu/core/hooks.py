@@ -223,15 +223,23 @@ def before(run: Any, node: Node, g: Any) -> Any:
                 retained = _shown(run, gs[nr])
                 t._grad = retained.clone() if t._grad is None else t._grad + retained
         if runs and hooks.pre:
-            seen = [_shown(run, c) for c in gs]
+            places = _differentiable(node, gs)
+            seen = [_shown(run, gs[k]) for k in places]
             for fn in list(hooks.pre.values()):
                 got = fn(tuple(seen))
                 if got is not None:
                     seen = _checked_all(fn, seen, got)
-            gs = [_back(run, c) for c in seen]
+            for k, c in zip(places, seen, strict=True):
+                gs[k] = _back(run, c)
     if not runs:
         _capture(run, node, gs, several)
     return gs if several else gs[0]
+
+
+def _differentiable(node: Node, gs: list[Any]) -> list[int]:
+    """The outputs that hooks see."""
+    fixed = getattr(getattr(node, "op", None), "nondiff", ())
+    return [k for k in range(len(gs)) if k not in fixed]
 
 
 def _capture(run: Any, node: Node, gs: list[Any], several: bool) -> None:
@@ -246,7 +254,8 @@ def _capture(run: Any, node: Node, gs: list[Any], several: bool) -> None:
 
 def after(run: Any, node: Node, g: Any, cots: Any) -> Any:
     """The node's post hooks: `fn(grad_inputs, grad_outputs)`, which may replace grad_inputs."""
-    outs = tuple(_shown(run, c) for c in (g if type(g) is list else [g]))
+    gs = g if type(g) is list else [g]
+    outs = tuple([_shown(run, gs[k]) for k in _differentiable(node, gs)])
     ins = [_shown(run, c) for c in cots]
     for fn in list(node._hooks.post.values()):  # type: ignore[union-attr]
         got = fn(tuple(ins), outs)
@@ -261,8 +270,8 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
     node = extra.accumulate() if extra.accumulate is not None else None
     hooks = None if node is None else node._hooks
     if extra.backward_hooks or hooks is not None:
-        g = _shown(run, run.grads.pop(leaf))
-        g = g.to(extra.grad_dtype) if extra.grad_dtype else g
+        g = _shown(run, run.grads.pop(leaf, None))
+        g = g.to(extra.grad_dtype) if extra.grad_dtype and g is not None else g
         for fn in list((extra.backward_hooks or {}).values()):
             g = call_tensor_hook(fn, g)
         if hooks is not None and run.accumulate:
@@ -270,12 +279,16 @@ def finish_hooked_leaf(run: Any, leaf: Tensor) -> None:
                 got = fn((g,))
                 if got is not None:
                     (g,) = _checked_all(fn, [g], got)
-        run.grads[leaf] = _back(run, g)
+        if g is not None:
+            run.grads[leaf] = _back(run, g)
         g = None if hooks is None or not hooks.post else g
+    come = leaf in run.grads
     if not run.accumulate:
-        run.captured[leaf] = run.grads.pop(leaf)
+        if come:
+            run.captured[leaf] = run.grads.pop(leaf)
         return
-    run.accumulated(leaf)
+    if come:
+        run.accumulated(leaf)
     if extra.grad_dtype and leaf._grad is not None:
         leaf._grad = leaf._grad.to(extra.grad_dtype)
     for fn in list((extra.post_hooks or {}).values()):

@@ -97,8 +97,11 @@ def value(node: Any, k: int, source: str) -> Any:
     return _plain(got)
 
 
+_SPENT = ("saved", "versions", "version", "x_version", "index", "indices", "condition", "target")
+
+
 def is_freed(node: Any) -> bool:
-    return any(getattr(node, slot, 0) is None for slot in ("saved", "versions", "version", "x_version"))
+    return any(getattr(node, slot, 0) is None for slot in _SPENT)
 
 
 def _slot(node: Any, source: str) -> Any:
