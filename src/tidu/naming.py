@@ -83,14 +83,14 @@ def sourced(fn: Any, name: str) -> None:
 
 def sourced_all(namespace: Any, path: str = "") -> None:
     """Say it of all that a namespace gives by its own name, and of its classes' methods."""
-    home = namespace.get("__name__", __package__)
-    path = path or home.removeprefix(f"{__package__}.")
+    home = namespace.get("__name__", "").partition(".")[2]  # the package goes by two names
+    path = path or home
     for name, value in list(namespace.items()):
         value = getattr(value, "__func__", value)  # a static method's
         own = value.fget if isinstance(value, property) else value
         if name[0] == "_" or not isinstance(own, (FunctionType, type)):
             continue
-        if own.__name__ == name and own.__module__.startswith(home):
+        if own.__name__ == name and own.__module__.partition(".")[2].startswith(home):
             if isinstance(own, type):
                 sourced_all(vars(own), f"{path}.{name}")
             sourced(value, f"{path}.{name}")

@@ -35,8 +35,9 @@ def _own_constructor(cls: Any) -> None:
 
 __all__ = ["Module"]
 for _family in (container, linear, activation, plain, norms, loss, conv, pooling, rnn, transformer):
-    _own = {n: v for n, v in vars(_family).items() if n[0] != "_" and getattr(v, "__module__", "") == _family.__name__}
-    _names = [n for n, v in _own.items() if isinstance(v, type) and n != "NonDynamicallyQuantizableLinear"]
+    _place = _family.__name__.partition(".")[2]  # the package goes by two names
+    _own = {n: v for n, v in vars(_family).items() if isinstance(v, type) and v.__module__.partition(".")[2] == _place}
+    _names = [n for n in _own if n[0] != "_" and n != "NonDynamicallyQuantizableLinear"]
     for _name in _names:
         globals()[_name] = _own[_name]
         _own_constructor(_own[_name])
