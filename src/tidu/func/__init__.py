@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .jacobians import hessian, hvp, implicit, jacfwd, jacobian, jacrev, taylor
-from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .rearranging import rearrange
 from .transforms import grad, grad_and_value, jvp, linearize, vjp
-from .vmapping import vmap
+from .vmapping import functional_call, replace_all_batch_norm_modules_, stack_module_state, vmap
 
 __all__ = [
     "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit",

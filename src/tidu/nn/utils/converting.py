@@ -150,7 +150,7 @@ def _reparametrize_module(
     stack_weights: bool = False,
 ) -> Any:  # fmt: skip
     """A context in which a module holds other tensors; packages use it for what `functional_call` is for one call."""
-    from ...func.modules import _swapped
+    from ...func.vmapping import _swapped
 
     return _swapped(module, parameters_and_buffers, tie_weights, strict)
 
