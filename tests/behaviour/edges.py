@@ -307,3 +307,20 @@ f.sum().backward()
 f.sum().backward()
 """,
     )
+
+
+def transforms_show_plain_tensors(torch: Any) -> None:
+    session(
+        torch,
+        """
+vmap = torch.func.vmap
+v = vmap(lambda x: (print(type(x).__name__, isinstance(x, torch.Tensor)), x)[1])(torch.ones(2))
+vmap(lambda x: x.blah)(torch.ones(2))
+torch.func.grad(lambda x: x.blah)(torch.ones(2))
+fw = torch.autograd.forward_ad
+with fw.dual_level():
+    d = fw.make_dual(torch.ones(2), torch.ones(2))
+    print(type(d).__name__)
+    print(torch.tensor([d[0], d[1]]))
+""",
+    )

@@ -420,9 +420,13 @@ class Kind(Tensor):
 
 
 class Special(Kind):
-    """A value of a transform."""
+    """A value of a transform, which passes for a plain tensor."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.__name__ = cls.__qualname__ = "Tensor"
+        cls.torch_name = "torch.Tensor"
 
 
 def special_among(args: Sequence[Any], positions: Sequence[int]) -> Any:

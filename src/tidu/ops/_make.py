@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.modes import state
-from ..core.subclass import overrides
+from ..core.subclass import Special, overrides
 from ..core.tensor import Inference, Tensor, new, raw
 from ..devices import CPU, check_cpu, device
 from ..dtypes import dtype
@@ -202,6 +202,8 @@ def _flatten(x: Any, sizes: list[int], dim: int, out: list[Any]) -> None:
 
 
 def _number(x: Any) -> Any:
+    if isinstance(x, Special):
+        return x.item()
     a = raw(x) if isinstance(x, Tensor) else x
     if isinstance(a, (ndarray, np.generic)):
         if a.size != 1:
