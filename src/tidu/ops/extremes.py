@@ -173,15 +173,33 @@ def _with_index(largest: bool) -> Any:
     def forward(input: Any, dim: int, keepdim: bool) -> Any:
         if not input.ndim:
             return input.copy(), np.zeros((), np.int64)
-        where = argextreme(input, dim, largest)
-        wide = where.reshape((*where.shape[:dim], 1, *where.shape[dim:]))
-        if input.flags.c_contiguous:
-            values = take_along(input, dim, wide)
-        else:
-            values = np.asarray(np.take_along_axis(input, wide, dim))
-        return (values, wide) if keepdim else (values.reshape(where.shape), where)
+        return picked_at(input, argextreme(input, dim, largest), dim, keepdim)
 
     return forward
+
+
+def picked_at(input: Any, where: Any, dim: int, keepdim: bool) -> Any:
+    """The values at one index a slice, and those indices."""
+    wide = where.reshape((*where.shape[:dim], 1, *where.shape[dim:]))
+    if input.flags.c_contiguous:
+        values = take_along(input, dim, wide)
+    else:
+        values = np.ascontiguousarray(np.take_along_axis(input, wide, dim))
+    return (values, wide) if keepdim else (values.reshape(where.shape), where)
+
+
+def last(a: Any, dim: int) -> Any:
+    """The dimension as the last one."""
+    return a if dim == a.ndim - 1 else np.moveaxis(a, dim, -1)
+
+
+def kth_place(a: Any, k: int) -> Any:
+    """Where along the last dimension the first element is that would stand k-th in order, NaN after all others."""
+    value = np.partition(a, k, -1)[..., k : k + 1]
+    found = a == value
+    if a.dtype.kind == "f" and (odd := np.isnan(value)).any():
+        found |= np.isnan(a) & odd
+    return found.argmax(-1)
 
 
 def value_backward(g: Any, shape: Ints, dim: int, indices: Any, keepdim: bool) -> Any:

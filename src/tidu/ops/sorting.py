@@ -20,11 +20,12 @@ from ..naming import return_type
 from ..shapes import normalize_dim
 from ._arguments import numpy_names
 from ._dtypes import apart_out, exact_out
-from .extremes import picked
+from .extremes import kth_place, last, picked, picked_at
 from .gather import gather, scatter_values
 from .storage import empty_as, repeats
 
 Ints = tuple[int, ...]
+_ONE_BY_ONE = 8  # elements up to which finding one after another pays
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays
 _QUICK = range(64, 4097)  # the lengths for which trying an unstable sort first pays
 
@@ -173,7 +174,14 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         return input.copy(), np.zeros((), np.int64)
     a = to_end(input, d)
     c = _comparable(a)
-    if a.ndim == 1 and n >= _PARTITION and 4 * k <= n and k:
+    if (
+        0 < k <= _ONE_BY_ONE
+        and a.ndim > 1
+        and c.size >= 16 * _PARTITION
+        and (found := _first_of_all(c, k, largest)) is not None
+    ):
+        order = found
+    elif a.ndim == 1 and n >= _PARTITION and 4 * k <= n and k:
         some = _outermost(c, k, largest)
         order = some[order_of(c[some], largest)[:k]]
     elif n >= _PARTITION and 4 * k <= n and k:
@@ -189,13 +197,29 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
     return np.ascontiguousarray(values), order
 
 
+def _first_of_all(c: Any, k: int, largest: bool) -> Any:
+    """The indices of the k greatest (or smallest) elements in order, one after another; None where that may be wrong."""
+    rows = c.reshape(-1, c.shape[-1]).copy()
+    info: Any = np.finfo(rows.dtype) if rows.dtype.kind == "f" else np.iinfo(rows.dtype)
+    taken = info.min if largest else info.max
+    order = np.empty((len(rows), k), np.int64)
+    each = np.arange(len(rows))
+    for i in range(k):
+        order[:, i] = at = rows.argmax(-1) if largest else rows.argmin(-1)
+        seen = rows[each, at]
+        rows[each, at] = taken
+        if not (seen > taken if largest else seen < taken).all():
+            return None
+    return order.reshape(*c.shape[:-1], k)
+
+
 def _outermost(c: Any, k: int, largest: bool) -> Any:
     """The indices of the k greatest (or smallest) elements of a vector, and of those equal to the last of them."""
     if largest:
-        last = np.partition(c, len(c) - k)[len(c) - k]
-        return np.flatnonzero(~(c < last)) if last == last else np.arange(len(c))
-    last = np.partition(c, k - 1)[k - 1]
-    return np.flatnonzero(c <= last) if last == last else np.arange(len(c))
+        bound = np.partition(c, len(c) - k)[len(c) - k]
+        return np.flatnonzero(~(c < bound)) if bound == bound else np.arange(len(c))
+    bound = np.partition(c, k - 1)[k - 1]
+    return np.flatnonzero(c <= bound) if bound == bound else np.arange(len(c))
 
 
 topk = exact_out(
@@ -221,15 +245,6 @@ def _check_slices(name: str, input: Any, dim: int) -> int:
     return d
 
 
-def _picked_at(input: Any, at: Any, d: int, keepdim: bool) -> Any:
-    """The values at one index a slice, and those indices."""
-    at = np.expand_dims(at, d)
-    values = np.take_along_axis(input, at, d)
-    if not keepdim:
-        values, at = values.squeeze(d), at.squeeze(d)
-    return np.array(values, order="C"), np.array(at, order="C")
-
-
 def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
     d = _check_slices("kthvalue", input, dim)
     n = input.shape[d] if input.ndim else 1
@@ -239,12 +254,7 @@ def _kthvalue(input: Any, k: int, dim: int, keepdim: bool) -> Any:
         raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    a = _comparable(np.moveaxis(input, d, -1))
-    if n >= _PARTITION:
-        at = np.argpartition(a, k - 1, -1)[..., k - 1]
-    else:
-        at = order_of(a, False)[..., k - 1]
-    return _picked_at(input, at, d, keepdim)
+    return picked_at(input, kth_place(_comparable(last(input, d)), k - 1), d, keepdim)
 
 
 def _mode(input: Any, dim: int, keepdim: bool) -> Any:
@@ -253,15 +263,15 @@ def _mode(input: Any, dim: int, keepdim: bool) -> Any:
         raise NotImplementedError(f"\"mode_cpu\" not implemented for '{from_numpy(input.dtype).legacy}'")
     if not input.ndim:
         return input.copy(), np.zeros((), np.int64)
-    a = np.moveaxis(_comparable(input), d, -1)
+    a = last(_comparable(input), d)
     order = order_of(a, False)
     a = np.take_along_axis(a, order, -1)
     places = np.arange(a.shape[-1])
     starts = np.zeros(a.shape, np.int64)
     starts[..., 1:] = np.where(a[..., 1:] != a[..., :-1], places[1:], 0)
     run = places - np.maximum.accumulate(starts, -1)  # how many equal elements stand before each
-    last = np.argmax(run, -1)  # the end of the first of the longest runs
-    return _picked_at(input, np.take_along_axis(order, last[..., None], -1)[..., 0], d, keepdim)
+    end = np.argmax(run, -1)  # of the first of the longest runs
+    return picked_at(input, np.take_along_axis(order, end[..., None], -1)[..., 0], d, keepdim)
 
 
 _kthvalue_op = picked("kthvalue", _kthvalue, "KthvalueBackward0", return_type("kthvalue", "values", "indices"))
@@ -414,12 +424,17 @@ def unique_consecutive(
 
 # ------------------------------------------------------------------ isin
 
+_PAIRS = 1 << 13  # up to which all are compared
+
 
 def _isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     if elements.dtype.kind in "bc" or test_elements.dtype.kind in "bc":
         bad = elements if elements.dtype.kind in "bc" else test_elements
         raise RuntimeError(f"Unsupported input type encountered for isin(): {from_numpy(bad.dtype).legacy}")
     common = dtypes.promote_types(from_numpy(elements.dtype), from_numpy(test_elements.dtype)).np
+    if elements.size * test_elements.size <= _PAIRS and elements.dtype == test_elements.dtype:
+        found = np.equal.outer(elements, test_elements.reshape(-1)).any(-1)
+        return np.asarray(~found if invert else found)
     return np.asarray(np.isin(_wide(elements.astype(common)), _wide(test_elements.astype(common)), invert=invert))
 
 

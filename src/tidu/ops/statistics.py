@@ -16,7 +16,7 @@ from ..naming import return_type, warn
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
 from ._hot import hot
 from ._linalg import check_norm_dtype
-from .extremes import into_pair, picked
+from .extremes import into_pair, kth_place, last, picked, picked_at
 from .reduction import Ints, check_dims, expand_back, into, is_low, packed, restore, sum, where
 from .scan import cumsum
 
@@ -31,26 +31,21 @@ def _middle(a: Any, ignore_nan: bool) -> Any:
     """The index of the lower median along the last dimension; of a NaN where there is one, unless ignored."""
     if is_low(a.dtype):
         a = a.astype(np.float32)  # bfloat16 has no order of its own where there are NaNs
-    order = np.argsort(a, axis=-1, kind="stable")
     n = a.shape[-1]
-    if a.dtype.kind not in "fV":
-        return order[..., (n - 1) // 2]
+    if a.dtype.kind != "f" or not a.size or not np.isnan(np.minimum.reduce(a, None)):
+        return kth_place(a, (n - 1) // 2)
     nan = np.isnan(a)
-    valid = n - np.count_nonzero(nan, axis=-1)
-    at = np.maximum(valid - 1, 0) // 2
-    picked_at = np.take_along_axis(order, np.expand_dims(at, -1), -1)[..., 0]
-    return picked_at if ignore_nan else np.where(valid < n, np.argmax(nan, -1), picked_at)
+    if not ignore_nan:
+        return np.where(nan.any(-1), nan.argmax(-1), kth_place(a, (n - 1) // 2))
+    at = np.maximum(n - np.count_nonzero(nan, axis=-1) - 1, 0) // 2
+    return np.take_along_axis(np.argsort(a, -1, "stable"), np.expand_dims(at, -1), -1)[..., 0]
 
 
 def _median_dim(ignore_nan: bool) -> Any:
     def forward(input: Any, dim: int, keepdim: bool) -> Any:
         if not input.ndim:
             return input.copy(), np.zeros((), np.int64)
-        at = np.expand_dims(_middle(np.moveaxis(input, dim, -1), ignore_nan), dim)
-        values = np.take_along_axis(input, at, dim)
-        if not keepdim:
-            values, at = np.squeeze(values, dim), np.squeeze(at, dim)
-        return packed(values), packed(at)
+        return picked_at(input, _middle(last(input, dim), ignore_nan), dim, keepdim)
 
     return forward
 
