@@ -19,7 +19,7 @@ FLOORS = [
     "arrays",
     "core",
     "ops",
-    "methods printing errors settings missing",
+    "methods printing settings",
     "autograd func compiler linalg nn optim utils",
     "explain",
     "cli aliasing __main__ _torch_shim __init__",

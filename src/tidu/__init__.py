@@ -126,7 +126,7 @@ def __getattr__(name: str) -> _Any:
             value = module if where is None else getattr(module, name)
             globals()[name] = value
             return value
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)
 

@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from . import naming, version
-from .missing import explain_lack, missing_name
+from .core.errors import explain_lack, missing_name
 
 _OURS = __package__ + "."
 # Where PyTorch has the classes of modules that it has not.

@@ -19,7 +19,7 @@ from typing import Any
 
 from . import version
 from .aliasing import install_as_torch
-from .missing import SUPPORT_TABLE, explain_lack
+from .core.errors import SUPPORT_TABLE, explain_lack
 
 USAGE = """\
 usage: tidu COMMAND ...

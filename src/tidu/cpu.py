@@ -92,6 +92,6 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module(f"{__name__}.amp")
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)

@@ -212,7 +212,7 @@ submodule(
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return import_module(f"{__name__}.amp")
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)
 

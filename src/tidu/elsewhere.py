@@ -15,10 +15,10 @@ import numpy as np
 
 from . import dtypes, version
 from .arrays.threads import get_num_threads
+from .core.errors import explain_lack, missing_name
 from .core.tensor import Tensor
 from .devices import device, layout, strided
 from .dtypes import dtype
-from .missing import explain_lack, missing_name
 from .naming import FACE, TYPES, showing, submodule
 from .ops._make import warn_once
 from .ops.creation import build

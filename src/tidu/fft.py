@@ -12,6 +12,6 @@ __all__ = list(_FFT)
 
 
 def __getattr__(name: str) -> _Any:
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)

@@ -152,7 +152,7 @@ def __getattr__(name: str) -> Any:
         if kind is not None:
             value = globals()[name] = _type_of(name, kind.dtype)
             return value
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)
 

@@ -31,6 +31,6 @@ __all__ = list(_SPECIAL)
 
 
 def __getattr__(name: str) -> Any:
-    from .missing import missing_name
+    from .core.errors import missing_name
 
     raise missing_name(__name__, name)

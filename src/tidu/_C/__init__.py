@@ -59,6 +59,6 @@ _family("_special", ".special", "special_")
 
 
 def __getattr__(name: str) -> _Any:
-    from ..missing import missing_name
+    from ..core.errors import missing_name
 
     raise missing_name(__name__, name)

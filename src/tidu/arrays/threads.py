@@ -244,7 +244,7 @@ def look_for_blas() -> None:
             _blas = None
 
 
-class one_blas_thread:  # noqa: N801
+class one_blas_thread:
     """A context. BLAS calls inside use one thread each, so that our own threads can each make some; False if that can't
     be had."""
 
@@ -267,7 +267,7 @@ class one_blas_thread:  # noqa: N801
         with _blas_lock:
             _blas_holders -= 1
             if not _blas_holders:
-                for (_, tell), n in zip(_blas or (), _blas_before):  # noqa: B905
+                for (_, tell), n in zip(_blas or (), _blas_before):
                     tell(n)
 
 

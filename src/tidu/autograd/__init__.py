@@ -154,6 +154,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(module, name) if _LATER[name] else module
         globals()[name] = value
         return value
-    from ..missing import missing_name
+    from ..core.errors import missing_name
 
     raise missing_name(__name__, name)

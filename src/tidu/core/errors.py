@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, version
 from .modes import set_record, state
 from .tensor import NOWHERE, Detached, Tensor
 from .views import live_node
@@ -102,3 +102,33 @@ def modified_error(node: Any, saved: Any, cell: list[int], expected: int) -> Run
         f"a method ending in _) has changed it since. Write the change out of place (x = x + ...), make it before "
         f"the tensor is used, or give {node.name()} a copy: x.clone().",
     )
+
+
+# ------------------------------------------------------------------ what tidu lacks is said to be lacking in tidu
+
+SUPPORT_TABLE = "docs/ops.md"
+
+
+def missing_name(module: str, name: str) -> AttributeError:
+    """The error for a name that tidu lacks: PyTorch's words for an unknown name, and whose lack it is.
+
+    Args:
+        module: the module asked, by either name ("tidu.nn" or "torch.nn").
+        name: what it was asked for.
+    """
+    torch_module = _torch_name(module)
+    error = AttributeError(f"module {torch_module!r} has no attribute {name!r}")
+    return explain_lack(error, f"{torch_module}.{name}")
+
+
+def explain_lack(error: E, what: str) -> E:
+    """The error with the note for something that PyTorch may have and tidu lacks."""
+    return explain(
+        error,
+        f"this is tidu {version.tidu} under the name torch, and it has no {what}. "
+        f"What it has is in the support table, {SUPPORT_TABLE}.",
+    )
+
+
+def _torch_name(tidu_name: str) -> str:
+    return "torch" + tidu_name.removeprefix("torch").removeprefix("tidu")

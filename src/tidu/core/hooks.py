@@ -112,17 +112,6 @@ def move_captures(t: Tensor, old: Any) -> None:
         hooks_of(new.owner).captures[new.nr] = weakref.ref(t)
 
 
-def leaf_hooks(leaf: Tensor) -> bool:
-    """Whether anything hangs on a leaf: its own hooks, or those of its AccumulateGrad."""
-    x = leaf._extra
-    if x is None:
-        return False
-    if x.backward_hooks or x.post_hooks:
-        return True
-    node = None if x.accumulate is None else x.accumulate()
-    return node is not None and node._hooks is not None
-
-
 def as_edge(x: Any) -> Any:
     """The edge that a tensor, a Node or a GradientEdge stands for."""
     while isinstance(x, Special) and hasattr(x, "primal"):  # a dual number has the history of its value

@@ -26,7 +26,7 @@ def __getattr__(name: str) -> _Any:
         from .parallel import DataParallel
 
         return DataParallel
-    from ..missing import missing_name
+    from ..core.errors import missing_name
 
     raise missing_name(__name__, name)
 

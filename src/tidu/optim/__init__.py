@@ -36,7 +36,7 @@ def __getattr__(name: str) -> _Any:
 
     if name in _MODULES:
         return import_module("." + name, __name__)
-    from ..missing import missing_name
+    from ..core.errors import missing_name
 
     raise missing_name(__name__, name)
 

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> _Any:
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith(__name__):
                 raise
-    from ..missing import missing_name
+    from ..core.errors import missing_name
 
     raise missing_name(__name__, name)
 

@@ -140,7 +140,7 @@ LEAF = TreeSpec(None, None, [])
 _DICTS = (dict, OrderedDict, defaultdict)
 
 
-def LeafSpec() -> TreeSpec:  # noqa: N802
+def LeafSpec() -> TreeSpec:
     """The shape of a tree that is a leaf."""
     return LEAF
 

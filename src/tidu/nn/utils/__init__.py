@@ -42,6 +42,6 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("." + name, __name__)
-    from ...missing import missing_name
+    from ...core.errors import missing_name
 
     raise missing_name(__name__, name)
