@@ -15,7 +15,7 @@ from tidu import nn
 @pytest.mark.parametrize(
     "program",
     [
-        "modules", "compiled", "module_hooks", "module_texts", "slips", "formats_and_processes", "layers",
+        "modules", "compiled", "module_hooks", "module_texts", "slips", "unfit_arguments", "formats_and_processes", "layers",
         "linear_cross_entropy", "nn_utils",
         "averages_and_amp",
         "amp_all", "nn_utils_all", "testing", "testing_all",

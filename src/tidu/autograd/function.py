@@ -560,6 +560,9 @@ class _DelayedError(Node):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
+_DelayedError.__name__ = "Error"
+
+
 class InplaceFunction(Function):
     """A Function that may be told to work in place. Source: torch.autograd.function.InplaceFunction."""
 

@@ -132,7 +132,7 @@ for _name, _fn in list(globals().items()):
 for _name in (
     "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
     "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink native_channel_shuffle "
-    "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu"
+    "one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu scaled_dot_product_attention"
 ).split():  # those that PyTorch has in C
     globals()[_name] = _guarded(globals()[_name], _name)
 _look(globals())

@@ -15,7 +15,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Sequence
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ _warned: set[str] = set()
 def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     """fn, called as today, for arguments in an older order; NotImplemented where they are in none."""
     count, *keywords = OLDER.get(name.rstrip("_"), (0,))
-    if not args:
+    if not args or not isinstance(args[-1], Tensor):
         return NotImplemented
     numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
     tensors = [a for a in args[:-1] if isinstance(a, Tensor)] + [args[-1]]
@@ -82,10 +82,7 @@ def strayed(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[s
     """`older`, for a function whose signature leaves no other place for so many arguments."""
     out = older(fn, name, args, kw)
     if out is NotImplemented:
-        method = name[-1] == "_"
-        takes = OLDER[name.rstrip("_")][0] - method
-        plural = "s" * (takes > 1)
-        raise TypeError(f"{name}() takes {takes} positional argument{plural} but {len(args) - method} were given")
+        raise TypeError
     return out
 
 
@@ -118,7 +115,11 @@ def guarded(fn: Callable[..., Any], name: str, method: bool = False) -> Callable
     if known is not None:
         return known
     if name in QUICK:
-        return fn
+        if "spoken" not in fn.__code__.co_names or not (method or fn.__code__.co_name != name):
+            return fn
+        code = fn.__code__.replace(co_name=name, co_qualname="Tensor." * method + name)
+        call = _guarded[fn, name, method] = _copied(fn, code, fn.__closure__)
+        return call
     free = fn.__code__.co_freevars
     if "general" in free and "self" not in free and ".core." in fn.__globals__["__name__"]:
         call = _behind(fn, name, method)
@@ -211,11 +212,28 @@ def _behind(fn: Any, name: str, method: bool) -> Callable[..., Any]:
         CellType(ours[free]) if free in ours else cell
         for free, cell in zip(fn.__code__.co_freevars, fn.__closure__, strict=True)
     ]
-    call = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
+    return _copied(fn, fn.__code__, tuple(cells))
+
+
+def _copied(fn: Any, code: CodeType, cells: Any) -> Any:
+    call = FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, cells)
     call.__kwdefaults__ = fn.__kwdefaults__
     functools.update_wrapper(call, fn)
     fn.copies = [*getattr(fn, "copies", ()), call]  # who changes one changes all
     return call
+
+
+def spoken(error: Exception, *args: Any, out: Any = None, **given: Any) -> Exception:
+    """What PyTorch says of its caller's call, which failed; the error itself where the arguments fit."""
+    frame = sys._getframe(1)
+    code = frame.f_code
+    args, kw = _as_named(frame.f_back, code.co_varnames[: code.co_argcount], args, given)
+    if kw is given:  # which of them were given cannot be read off the call
+        kw = {k: v for k, v in given.items() if v.__class__ is not object and v.__class__ is not int}
+    if out is not None:
+        kw["out"] = out
+    args = args[: next((i for i, v in enumerate(args) if v is REQUIRED), len(args))]
+    return wrong(code.co_name, code.co_qualname[:7] == "Tensor.", args, kw) or error
 
 
 def _as_named(
@@ -334,6 +352,11 @@ def refusal(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) 
     plausible = [p for p, s in zip(problems, shown, strict=True) if _least(s) <= given <= len(parsed(s))]
     if len(plausible) == 1:
         return TypeError(plausible[0])
+    return misfit(name, shown, args, kw)
+
+
+def misfit(name: str, shown: Sequence[str], args: tuple[Any, ...], kw: dict[str, Any]) -> TypeError:
+    """The error of arguments that fit none of the signatures."""
     what = f"({_given(args, kw)})"
     if len(shown) == 1:
         what = _unlike(shown[0], args, kw, True) or what

@@ -362,6 +362,14 @@ def word(v: Any) -> str:
     ) + name
 
 
+def elements(tensors: Any, place: int = 0) -> Any:
+    """The tensors of an argument that is a list of them; TypeError for what is none."""
+    for i, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument {place}, but got {word(x)}")
+    return tensors
+
+
 def bad_combination(fn: str, args: Any, kw: dict[str, Any], *signatures: str) -> TypeError:
     """The error of arguments that fit none of a function's signatures."""
     got = ", ".join([*map(word, args), *(f"{k}={word(v)}" for k, v in kw.items())])
@@ -428,7 +436,9 @@ def sizes_of(args: tuple[Any, ...], size: Any, fn: str) -> tuple[int, ...]:
     if args:
         if set(map(type, args)) == _INTS and min(args) >= 0:
             return args
-        if len(args) > 1 and not hasattr(args[0], "__index__") and not isinstance(args[0], str):
+        first = args[0]
+        bad = first.numel() != 1 if isinstance(first, Tensor) else not hasattr(first, "__index__")
+        if len(args) > 1 and bad and not isinstance(first, str):
             raise TypeError(f"{fn}() takes 1 positional argument but {len(args)} were given")
         size = args[0] if len(args) == 1 else args
     elif size is None:
@@ -446,7 +456,7 @@ def shape_of(size: Any, fn: str, single: bool = False) -> tuple[int, ...]:
     out = []
     for i, n in enumerate(size):
         if n.__class__ is not int:
-            n = _index(n, i, fn)
+            n = _index(n, i, fn, single and not i)
         out.append(n)
     if out and min(out) < 0:
         if fn == "zeros":
@@ -465,10 +475,11 @@ def _is_index(n: Any) -> bool:
     return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
-def _index(n: Any, i: int, fn: str) -> int:
-    if isinstance(n, bool):
+def _index(n: Any, i: int, fn: str, looked: bool = False) -> int:
+    if isinstance(n, bool) or (looked and not hasattr(n, "__index__")):
+        kind = type(n).__name__
         raise TypeError(
-            f"{fn}(): argument 'size' (position 1) must be tuple of ints, but found element of type bool at pos {i}"
+            f"{fn}(): argument 'size' (position 1) must be tuple of ints, but found element of type {kind} at pos {i}"
         )
     try:
         return operator.index(n)

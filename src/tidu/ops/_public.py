@@ -185,6 +185,10 @@ elu celu: {}(T input, N alpha)
 leaky_relu: {}(T input, N negative_slope)
 softplus softshrink hardshrink rrelu: R
 threshold: {}(T input, N threshold, N value)
+relu6 selu: {}(T input)
+embedding: {}(T weight)
+grid_sample: grid_sampler(T input, T grid)
+interpolate: input.dim
 glu: input.dim; {}(T input, i dim)
 softmax log_softmax: input.{}; {}(j dim)
 normalize: input.norm

@@ -30,7 +30,7 @@ all any: Tensor input, *, OUT
   | Tensor input, tuple of ints dim = None, bool keepdim = False, *, OUT
   | Tensor input, int dim, bool keepdim = False, *, OUT
 allclose isclose: Tensor input, Tensor other, float rtol = 1e-05, float atol = 1e-08, bool equal_nan = False
-alpha_dropout dropout feature_alpha_dropout feature_dropout: Tensor input, float p, bool train
+alpha_dropout! dropout! feature_alpha_dropout! feature_dropout!: Tensor input, float p, bool train
 amax amin: Tensor input, tuple of ints dim = [], bool keepdim = False, *, OUT
 arctan2 atan2 fmax fmin gcd! hypot igamma igammac inner kron lcm! ldexp! logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum minimum mul nextafter vdot: Tensor input, Tensor other, *, OUT
 argmax argmin: Tensor input, int dim = None, bool keepdim = False, *, OUT
@@ -129,6 +129,7 @@ binomial: Tensor count, Tensor prob, GENERATOR = None
 broadcast_to: Tensor input, tuple of ints size
 bucketize: Tensor input, Tensor boundaries, *, bool out_int32 = False, bool right = False, OUT
   | Number self, Tensor boundaries, *, bool out_int32 = False, bool right = False
+cdist: Tensor x1, Tensor x2, float p = 2, object compute_mode = None
 channel_shuffle: Tensor input, int groups
 cholesky_solve: Tensor input, Tensor input2, bool upper = False, *, OUT
 chunk: Tensor input, int chunks, int dim = 0
@@ -217,6 +218,7 @@ linspace: Tensor start, Tensor end, int steps, *, OPTIONS
   | Number start, Tensor end, int steps, *, OPTIONS
   | Tensor start, Number end, int steps, *, OPTIONS
   | Number start, Number end, int steps, *, OPTIONS
+linear: Tensor input, Tensor weight, Tensor bias = None
 logcumsumexp: Tensor input, int dim, *, OUT
 logit!: Tensor input, float eps = None, *, OUT
 logspace: Tensor start, Tensor end, int steps, float base = 10.0, *, OPTIONS
@@ -249,6 +251,7 @@ normal: Tensor mean, Tensor std, *, GENERATOR = None, OUT
   | float mean, float std, tuple of ints size, *, GENERATOR = None, OPTIONS
 orgqr: Tensor input, Tensor input2, *, OUT
 ormqr: Tensor input, Tensor input2, Tensor input3, bool left = True, bool transpose = False, *, OUT
+one_hot: Tensor input, int num_classes = -1
 pairwise_distance: Tensor x1, Tensor x2, float p = 2.0, float eps = 1e-06, bool keepdim = False
 pdist: Tensor input, float p = 2.0
 pinverse: Tensor input, float rcond = 1e-15
@@ -294,6 +297,7 @@ round!: Tensor input, *, OUT
 rsub: Tensor input, Tensor other, *, Number alpha = 1
   | Tensor input, Number other, Number alpha = 1
 scalar_tensor: Number s, *, PLACE
+scaled_dot_product_attention: Tensor query, Tensor key, Tensor value, Tensor attn_mask = None, float dropout_p = 0.0, bool is_causal = False, *, float scale = None, bool enable_gqa = False
 scatter: Tensor input, int dim, Tensor index, Tensor src, *, OUT
   | Tensor input, int dim, Tensor index, Tensor src, *, str reduce, OUT
   | Tensor input, int dim, Tensor index, Number value, *, OUT

@@ -11,10 +11,11 @@ from ..arrays.threads import BIG
 from ..core.elementwise import FIRST, NEG, ONE, binary, elementwise, kind_of, unary
 from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import state
+from ..core.parameters import REQUIRED
 from ..core.promote import FLOATS, Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, tensor_of
 from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
-from ._arguments import describe, strayed
+from ._arguments import describe, spoken, strayed
 from ._dtypes import either, refuse, widened
 
 ndarray = np.ndarray
@@ -113,7 +114,7 @@ def check_alpha(input: Any, other: Any, alpha: Any) -> None:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
-def add(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
+def add(input: Any = REQUIRED, other: Any = REQUIRED, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
     """input + alpha * other, broadcast together.
 
     **Raises** RuntimeError where shapes do not broadcast or alpha's type is above the result's.
@@ -122,22 +123,28 @@ def add(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> A
     >>> torch.add(torch.tensor([1, 2]), 10, alpha=3)
     tensor([31, 32])
     """
-    if old:
-        return strayed(add, "add", (input, other, *old), {"out": out})
-    if alpha.__class__ is int and alpha == 1:
-        return _add(input, other, out=out)
-    check_alpha(input, other, alpha)
-    return _add_scaled(input, other, alpha, out=out)
+    try:
+        if old:
+            return strayed(add, "add", (input, other, *old), {"out": out})
+        if alpha.__class__ is int and alpha == 1:
+            return _add(input, other, out=out)
+        check_alpha(input, other, alpha)
+        return _add_scaled(input, other, alpha, out=out)
+    except Exception as error:
+        raise spoken(error, input, other, *old, alpha=alpha, out=out) from None
 
 
-def sub(input: Any, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
+def sub(input: Any = REQUIRED, other: Any = REQUIRED, *old: Any, alpha: Any = 1, out: Any = None) -> Any:
     """input - alpha * other, broadcast together; not for bools."""
-    if old:
-        return strayed(sub, "sub", (input, other, *old), {"out": out})
-    if alpha.__class__ is int and alpha == 1:
-        return _sub(input, other, out=out)
-    check_alpha(input, other, alpha)
-    return _sub_scaled(input, other, alpha, out=out)
+    try:
+        if old:
+            return strayed(sub, "sub", (input, other, *old), {"out": out})
+        if alpha.__class__ is int and alpha == 1:
+            return _sub(input, other, out=out)
+        check_alpha(input, other, alpha)
+        return _sub_scaled(input, other, alpha, out=out)
+    except Exception as error:
+        raise spoken(error, input, other, *old, alpha=alpha, out=out) from None
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -177,22 +184,28 @@ _iadd_scaled = inplace(_add_scaled.op, "add_")
 _isub_scaled = inplace(_sub_scaled.op, "sub_")
 
 
-def add_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
+def add_(self: Any, other: Any = REQUIRED, *old: Any, alpha: Any = 1) -> Any:
     """In-place `add`."""
-    if old:
-        return strayed(add_, "add_", (self, other, *old), {})
-    if alpha.__class__ is int and alpha == 1:
-        return _iadd(self, other)
-    return _scaled_inplace(np.add, _iadd_scaled, self, other, alpha)
+    try:
+        if old:
+            return strayed(add_, "add_", (self, other, *old), {})
+        if alpha.__class__ is int and alpha == 1:
+            return _iadd(self, other)
+        return _scaled_inplace(np.add, _iadd_scaled, self, other, alpha)
+    except Exception as error:
+        raise spoken(error, self, other, *old, alpha=alpha) from None
 
 
-def sub_(self: Any, other: Any, *old: Any, alpha: Any = 1) -> Any:
+def sub_(self: Any, other: Any = REQUIRED, *old: Any, alpha: Any = 1) -> Any:
     """In-place `sub`."""
-    if old:
-        return strayed(sub_, "sub_", (self, other, *old), {})
-    if alpha.__class__ is int and alpha == 1:
-        return _isub(self, other)
-    return _scaled_inplace(np.subtract, _isub_scaled, self, other, alpha)
+    try:
+        if old:
+            return strayed(sub_, "sub_", (self, other, *old), {})
+        if alpha.__class__ is int and alpha == 1:
+            return _isub(self, other)
+        return _scaled_inplace(np.subtract, _isub_scaled, self, other, alpha)
+    except Exception as error:
+        raise spoken(error, self, other, *old, alpha=alpha) from None
 
 
 def positive(input: Any) -> Any:
@@ -276,7 +289,7 @@ def _rounded(rounding_mode: Any) -> Any:
 _UNSAID = object()
 
 
-def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None) -> Any:
+def div(input: Any = REQUIRED, other: Any = REQUIRED, *, rounding_mode: Any = _UNSAID, out: Any = None) -> Any:
     """input / other, broadcast together; integers become floats.
 
     **Arguments**
@@ -284,10 +297,13 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSAID, out: Any = None
 
     **Raises** RuntimeError for integers divided by zero with a rounding mode.
     """
-    if rounding_mode is _UNSAID:
-        return true_div(input, other, out=out)
-    rounded = _rounded(rounding_mode)
-    return rounded(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
+    try:
+        if rounding_mode is _UNSAID:
+            return true_div(input, other, out=out)
+        rounded = _rounded(rounding_mode)
+        return rounded(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
+    except Exception as error:
+        raise spoken(error, input, other, rounding_mode=rounding_mode, out=out) from None
 
 
 def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -305,12 +321,15 @@ _idiv_rounded = {mode: inplace(fn.op, "div_") for mode, fn in _ROUNDED.items()}
 _ifloor_divide = inplace(_floor_divide.op, "floor_divide_")
 
 
-def div_(self: Any, other: Any, *, rounding_mode: Any = _UNSAID) -> Any:
+def div_(self: Any, other: Any = REQUIRED, *, rounding_mode: Any = _UNSAID) -> Any:
     """In-place `div`."""
-    if rounding_mode is _UNSAID:
-        return _idiv(self, other)
-    _rounded(rounding_mode)
-    return _idiv_rounded[rounding_mode](self, other)
+    try:
+        if rounding_mode is _UNSAID:
+            return _idiv(self, other)
+        _rounded(rounding_mode)
+        return _idiv_rounded[rounding_mode](self, other)
+    except Exception as error:
+        raise spoken(error, self, other, rounding_mode=rounding_mode) from None
 
 
 def true_divide_(self: Any, other: Any) -> Any:

@@ -16,9 +16,12 @@ from ..core.inplace import resize, write_out
 from ..core.modes import state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op
+from ..core.parameters import REQUIRED
 from ..core.tensor import Tensor, dtype_word, live_node, new, type_name
 from ..shapes import normalize_dim
+from ._arguments import spoken
 from ._dtypes import refusal
+from ._make import elements
 from .arithmetic import mul
 from .matmul import addmm, bmm, dot, matmul, mm, unsafe_view
 from .reduction import into
@@ -51,7 +54,12 @@ def einsum(*args: Any) -> Any:
         equation, operands = args[0], list(args[1:])
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = list(operands[0])
-    return _contract(*_parse(equation, tuple([x.ndim for x in operands])), operands)
+    try:
+        ndims = tuple([x.ndim for x in operands])
+    except AttributeError:
+        elements(operands, 1)
+        raise
+    return _contract(*_parse(equation, ndims), operands)
 
 
 def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -400,7 +408,7 @@ _Affine: Any = type("AddmmBackward0", (AffineNode,), {"__slots__": ()})
 _TransposeNode.__name__ = _TransposeNode.__qualname__ = "TBackward0"
 
 
-def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None) -> Value:
+def linear(input: Value = REQUIRED, weight: Value = REQUIRED, bias: Value = None, *, out: Value = None) -> Value:
     """input @ weight.T + bias, for input (..., n), weight (m, n) or (n), bias (m) or none.
 
     >>> import tidu as torch
@@ -409,14 +417,17 @@ def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None
     """
     if out is not None:
         return into("linear", out, linear(input, weight, bias))
+    if weight is REQUIRED:
+        raise spoken(TypeError(), input, weight, bias)
     if bias is None:
         return _without_bias(input, weight)
     try:
         x, w, b = input._a, weight._a, bias._a
-        dt = x.dtype
+        dt, record = x.dtype, state.record
         if (
             x.ndim != 2 or w.ndim != 2 or b.ndim != 1 or (dt is not F32 and dt is not F64) or w.dtype is not dt
-            or b.dtype is not dt or x.shape[1] != w.shape[1] or b.shape[0] != w.shape[0] or state.record is not True
+            or b.dtype is not dt or x.shape[1] != w.shape[1] or b.shape[0] != w.shape[0]
+            or record.__class__ is not bool
         ):  # fmt: skip
             return _composed(input, weight, bias)
     except AttributeError:
@@ -428,7 +439,7 @@ def linear(input: Value, weight: Value, bias: Value = None, *, out: Value = None
     y._a = kernels.linear(x, w, b)
     y._v = [0]
     y._node = y._view = y._grad = y._extra = None
-    if ex is None and ew is None and eb is None:
+    if not record or (ex is None and ew is None and eb is None):
         return y
     y._node = n = new(_Affine)
     n.seq = next_seq()

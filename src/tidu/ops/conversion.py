@@ -301,7 +301,10 @@ def type_as(self: Any, other: Any) -> Any:
 
 
 def _converter(d: Dtype, name: str) -> Any:
-    def method(self: Any, memory_format: Any = None) -> Any:
+    def method(self: Any, *more: Any, memory_format: Any = None) -> Any:
+        if more:
+            were = "was" if len(more) == 1 else "were"
+            raise TypeError(f"{name}() takes 0 positional arguments but {len(more)} {were} given")
         if memory_format is None or memory_format.name == "preserve_format":
             return convert(self, d)
         return _to_format(self, d, False, memory_format)

@@ -14,6 +14,7 @@ from ..dtypes import can_cast, from_numpy
 from ..shapes import normalize_dim
 from ._dtypes import refuse_overlap
 from ._hot import joining
+from ._make import elements
 from .shape import reshape
 from .windows import atleast_1d, atleast_2d, atleast_3d, select, slice_
 
@@ -314,10 +315,8 @@ _block_diag_op = Op(
 
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one, zeros elsewhere; vectors are rows."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
     if not tensors:
         from .factories import empty
 
         return empty(1, 0)
-    return _block_diag_op.call(checked_list(tensors, "block_diag"))
+    return _block_diag_op.call(list(elements(tensors)))

@@ -14,11 +14,13 @@ from ..core.errors import type_word
 from ..core.inplace import check_inplace, inplace
 from ..core.linear import bilinear, shaped_op
 from ..core.op import Op
+from ..core.parameters import REQUIRED
 from ..core.subclass import Special
-from ..core.tensor import Tensor, dtype_word, type_name
+from ..core.tensor import Tensor, dtype_word
 from ..shapes import broadcast_shapes, numel, size_at
+from ._arguments import spoken
 from ._dtypes import exact_out, widened
-from ._make import warn_once
+from ._make import elements, warn_once
 from .arithmetic import mul
 from .shape import reshape
 
@@ -212,16 +214,19 @@ ger = outer
 # ------------------------------------------------------------------ any ranks
 
 
-def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+def matmul(input: Any = REQUIRED, other: Any = REQUIRED, *, out: Any = None) -> Any:
     """The matrix product of two tensors; vectors and batches as PyTorch treats them.
 
     Two vectors give their dot product, a matrix and a vector a vector, and leading dimensions are batches that
     broadcast.
     """
-    if not isinstance(other, Tensor):
-        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
     if out is None:
-        return _matmul(input, other)
+        try:
+            if not isinstance(other, Tensor):
+                raise TypeError
+            return _matmul(input, other)
+        except Exception as error:
+            raise spoken(error, input, other) from None
     from ..core.inplace import refuse_recorded_out, write_out
     from .reduction import Named
 
@@ -519,6 +524,9 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
+    for x in elements(matrices):
+        if x.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {x.ndim}, expected 2 instead.")
     r = multi_dot(list(matrices)) if len(matrices) != 1 else matrices[0]
     return r if out is None else out.copy_(r)
 

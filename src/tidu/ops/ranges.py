@@ -17,7 +17,7 @@ from ..core.errors import type_word
 from ..core.tensor import Tensor
 from ..dtypes import dtype as Dtype
 from ..naming import warn
-from ._make import OPTIONS, as_dtype, bad_combination, check_place, finish, integer, made, number, type_for
+from ._make import OPTIONS, as_dtype, bad_combination, check_place, elements, finish, integer, made, number, type_for
 
 Array = np.ndarray[Any, Any]
 _GRIDS = itertools.combinations, itertools.combinations_with_replacement
@@ -263,8 +263,8 @@ def _triangle(fn: str, row: int, col: int, offset: int, dtype: Any, lower: bool)
     d = dtypes.int64 if dtype is None else as_dtype(dtype, fn)
     if d.category != dtypes.INTEGRAL:
         raise NotImplementedError(f"\"{fn}\" not implemented for '{d.legacy}'")
-    pair = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
-    return made(np.stack(pair).astype(d.np))
+    side = np.greater_equal if lower else np.less_equal
+    return made(np.array(side.outer(np.arange(offset, row + offset), np.arange(col)).nonzero(), d.np))
 
 
 def tril_indices(
@@ -285,10 +285,6 @@ def triu_indices(
     return _triangle("triu_indices", row, col, offset, dtype, False)
 
 
-def _sequence(tensors: tuple[Any, ...]) -> Sequence[Any]:
-    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-
-
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     """Vectors as grids: tensor k varies along dimension k of a common shape.
 
@@ -301,10 +297,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    given = _sequence(tensors)
-    for i, t in enumerate(given):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    given = elements(tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors)
     if indexing is None:
         warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return _meshgrid(given, indexing or "ij")
@@ -347,7 +340,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
     [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
-    given = _sequence(tensors)
+    given = elements(tensors)
     for t in given:
         if t.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
@@ -373,8 +366,11 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
         return made(np.empty(0, input.dtype.np))
     from .joining import stack
 
-    rows = np.array(list(_GRIDS[with_replacement](_range(input.shape[0]), r)), np.int64).reshape(-1, r)
-    return stack([input[made(column)] for column in rows.T], 1)
+    if r == 2:
+        columns: Any = np.triu_indices(input.shape[0], 0 if with_replacement else 1)
+    else:
+        columns = np.array(list(_GRIDS[with_replacement](_range(input.shape[0]), r)), np.int64).reshape(-1, r).T
+    return stack([input[made(column)] for column in columns], 1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

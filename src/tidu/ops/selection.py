@@ -17,11 +17,12 @@ from ..core.inplace import inplace, spread, writes_plainly
 from ..core.modes import CAREFUL, state
 from ..core.node import Node, freed, modified, next_seq
 from ..core.op import Op, check_savable
+from ..core.parameters import REQUIRED
 from ..core.promote import Number, Policy, result_type, scalar_of
 from ..core.tensor import Tensor, dtype_word, live_node, new, tensor_of
 from ..naming import warn
 from ..shapes import broadcast_shapes
-from ._arguments import describe, strayed
+from ._arguments import describe, spoken, strayed
 from ._dtypes import refusal, refuse, widened
 from ._hot import hot
 
@@ -507,34 +508,40 @@ def _accumulate(ufunc: Any, a: Any, t1: Any, t2: Any, value: Any) -> None:
         spread(lambda x, y, z, out: np.add(x, ufunc(np.multiply(factor, y), z), out), a, t1, t2)
 
 
-def addcmul_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
+def addcmul_(self: Any, tensor1: Any = REQUIRED, tensor2: Any = REQUIRED, *old: Any, value: Any = 1) -> Any:
     """In-place `addcmul`: self += value * tensor1 * tensor2."""
-    if old:
-        return strayed(addcmul_, "addcmul_", (self, tensor1, tensor2, *old), {})
     try:
-        if _plain(self, tensor1, tensor2, value):
+        if not old and _plain(self, tensor1, tensor2, value):
             a = self._a
             _accumulate(np.multiply, a, tensor1._a, tensor2._a, value)
             self._v[0] += 1
             return self
     except (AttributeError, ValueError):
         pass
-    return _iaddcmul(self, tensor1, tensor2, value=value)
-
-
-def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1) -> Any:
-    """In-place `addcdiv`: self += value * tensor1 / tensor2."""
-    if old:
-        return strayed(addcdiv_, "addcdiv_", (self, tensor1, tensor2, *old), {})
     try:
-        if _plain(self, tensor1, tensor2, value):
+        if old:
+            return strayed(addcmul_, "addcmul_", (self, tensor1, tensor2, *old), {})
+        return _iaddcmul(self, tensor1, tensor2, value=value)
+    except Exception as error:
+        raise spoken(error, self, tensor1, tensor2, *old, value=value) from None
+
+
+def addcdiv_(self: Any, tensor1: Any = REQUIRED, tensor2: Any = REQUIRED, *old: Any, value: Any = 1) -> Any:
+    """In-place `addcdiv`: self += value * tensor1 / tensor2."""
+    try:
+        if not old and _plain(self, tensor1, tensor2, value):
             a = self._a
             _accumulate(np.true_divide, a, tensor1._a, tensor2._a, value)
             self._v[0] += 1
             return self
     except (AttributeError, ValueError):
         pass
-    return _iaddcdiv(self, tensor1, tensor2, value=value)
+    try:
+        if old:
+            return strayed(addcdiv_, "addcdiv_", (self, tensor1, tensor2, *old), {})
+        return _iaddcdiv(self, tensor1, tensor2, value=value)
+    except Exception as error:
+        raise spoken(error, self, tensor1, tensor2, *old, value=value) from None
 
 
 describe(

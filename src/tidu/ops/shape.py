@@ -13,11 +13,12 @@ import numpy as np
 
 from ..core.errors import explain
 from ..core.linear import linear, view_op
+from ..core.parameters import REQUIRED
 from ..core.tensor import Tensor, new
 from ..core.views import storage_of
 from ..dtypes import from_numpy
 from ..shapes import normalize_dim
-from ._arguments import numpy_names, refusal
+from ._arguments import numpy_names, refusal, spoken
 from ._hot import relabel
 from ._make import warn_once
 
@@ -31,6 +32,11 @@ def ints(args: tuple[Any, ...], fn: str, name: str) -> Ints:
         only = args[0]
         if isinstance(only, (tuple, list)):
             args = tuple(only)
+            if args and not hasattr(args[0], "__index__"):
+                what = type(args[0]).__name__
+                raise TypeError(
+                    f"{fn}(): argument '{name}' (position 1) must be tuple of ints, but found element of type {what} at pos 0"
+                )
         elif isinstance(only, bool) or not hasattr(only, "__index__") or getattr(only, "ndim", None):
             what = type(only).__name__
             raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of ints, not {what}")
@@ -172,11 +178,13 @@ _unsafe_view = linear(
 _reshape_alias = view_op("_reshape_alias", _view, lambda g, shape, _: reshape(g, shape))
 
 
-def reshape(input: Any, shape: Any) -> Any:
+def reshape(input: Any = REQUIRED, shape: Any = REQUIRED) -> Any:
     """The elements in another shape: a view where that is possible, else a copy."""
     if input.__class__ is ndarray:
         return input.reshape(shape)
     if shape.__class__ is not tuple:
+        if not isinstance(shape, (tuple, list)):
+            raise spoken(TypeError(), input, shape)
         shape = ints((shape,), "reshape", "shape")
     a = getattr(input, "_a", None)
     if a is None:

@@ -423,12 +423,12 @@ def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         "special_" + name, kernel, policy=refuse("ch", name + "_cpu", floats=True, plain=True), numbers=FIRST
     )  # fmt: skip
 
-    def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
-        either("special_" + name, input, n, "n", "x")
-        return op(tensor_like(input, n), n, out=out)
+    def polynomial(input: Any, other: Any, *, out: Any = None) -> Any:
+        either("special_" + name, input, other, "n", "x")
+        return op(tensor_like(input, other), other, out=out)
 
     polynomial.__name__ = polynomial.__qualname__ = name
-    polynomial.__doc__ = f"The polynomial of degree n at `input`, either a number. Source: torch.special.{name}."
+    polynomial.__doc__ = f"The polynomial of degree `other` at `input`, either a number. Source: torch.special.{name}."
     polynomial.op = op.op
     return polynomial
 

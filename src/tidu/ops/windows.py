@@ -20,9 +20,10 @@ from ..core.parameters import REQUIRED
 from ..core.tensor import Tensor
 from ..core.views import geometry, storage_of, window
 from ..shapes import broadcast_shapes, normalize_dim, normalize_dims
-from ._arguments import numpy_names, said
+from ._arguments import misfit, numpy_names, said
 from ._dtypes import exact_out
 from ._hot import relabel
+from ._make import elements
 from .shape import ints, named_ints, reshape
 from .storage import copy_with_gaps, strided
 
@@ -465,11 +466,12 @@ def atleast_3d(*tensors: Any) -> Any:
 
 def _at_least(tensors: tuple[Any, ...], raised: Any, fn: str) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        return tuple(raised(x) for x in tensors[0])
-    for x in tensors:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{fn}() received an invalid combination of arguments - got ({type(x).__name__})")
-    return raised(tensors[0]) if len(tensors) == 1 else tuple(raised(x) for x in tensors)
+        tensors = tuple(tensors[0])
+    elif len(tensors) == 1:
+        if not isinstance(tensors[0], Tensor):
+            raise misfit(fn, ("Tensor input", "tuple of Tensors tensors"), tensors, {})
+        return raised(tensors[0])
+    return tuple(raised(x) for x in elements(tensors))
 
 
 # ------------------------------------------------------------------ repeated without copying
@@ -532,12 +534,7 @@ def broadcast_to(input: Tensor, size: Any) -> Any:
 
 def broadcast_tensors(*tensors: Any) -> Any:
     """The tensors expanded to their common shape."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    for i, x in enumerate(tensors):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
-    shape = broadcast_shapes(*[tuple(x.shape) for x in tensors])
+    shape = broadcast_shapes(*[tuple(x.shape) for x in elements(tensors)])
     return tuple(x if tuple(x.shape) == shape else expand(x, shape) for x in tensors)
 
 

@@ -344,7 +344,7 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
     scores = {} if importance_scores is None else importance_scores
     if not isinstance(scores, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
-    values = parameters_to_vector([scores.get(p, getattr(*p)).detach() for p in pairs])
+    values = parameters_to_vector([scores.get((m, n), getattr(m, n)).detach() for m, n in pairs])
     masks = parameters_to_vector([getattr(m, n + "_mask", ones_like(getattr(m, n).detach())) for m, n in pairs])
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.tensor import Tensor, tensor_of
+from ...ops._make import elements
 from ...ops.creation import as_tensor
 from ...ops.joining import cat, stack
 from ...shapes import broadcast_shapes
@@ -214,7 +215,7 @@ def pad_sequence(
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
-    sequences = tuple(sequences)
+    sequences = elements(tuple(sequences))
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
