@@ -225,34 +225,34 @@ class RestrictedUnpickler(pickle._Unpickler):
             raise self.refuse(f"Trying to {doing} {fn}")
 
     def load_reduce(self) -> None:
-        args = self.stack.pop()  # type: ignore[attr-defined]
-        fn = self.stack[-1]  # type: ignore[attr-defined]
+        args = self.stack.pop()
+        fn = self.stack[-1]
         self._check(fn, "call reduce for unrecognized function")
-        self.stack[-1] = fn(*args)  # type: ignore[attr-defined]
+        self.stack[-1] = fn(*args)
 
     def load_newobj(self) -> None:
-        args = self.stack.pop()  # type: ignore[attr-defined]
-        cls = self.stack.pop()  # type: ignore[attr-defined]
+        args = self.stack.pop()
+        cls = self.stack.pop()
         self._check(cls, "create new object for unrecognized class")
-        self.append(cls.__new__(cls, *args))  # type: ignore[attr-defined]
+        self.append(cls.__new__(cls, *args))
 
     def load_newobj_ex(self) -> None:
-        kwargs = self.stack.pop()  # type: ignore[attr-defined]
-        args = self.stack.pop()  # type: ignore[attr-defined]
-        cls = self.stack.pop()  # type: ignore[attr-defined]
+        kwargs = self.stack.pop()
+        args = self.stack.pop()
+        cls = self.stack.pop()
         self._check(cls, "create new object for unrecognized class")
-        self.append(cls.__new__(cls, *args, **kwargs))  # type: ignore[attr-defined]
+        self.append(cls.__new__(cls, *args, **kwargs))
 
     def load_build(self) -> None:
-        state = self.stack.pop()  # type: ignore[attr-defined]
-        x = self.stack[-1]  # type: ignore[attr-defined]
+        state = self.stack.pop()
+        x = self.stack[-1]
         if not isinstance(x, self.stateful):
             raise self.refuse(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
                 f"{type(x)}"
             )
         if hasattr(type(x), "__setstate__") and type(x) is not OrderedDict:
-            x.__setstate__(state)  # type: ignore[attr-defined]
+            x.__setstate__(state)
         elif isinstance(state, dict):
             x.__dict__.update(state)
         else:

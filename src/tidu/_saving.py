@@ -89,8 +89,8 @@ class _Writing:
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         module, word = _torch_name(obj, name)
-        self.write(pickle.GLOBAL + f"{module}\n{word}\n".encode())  # type: ignore[attr-defined]
-        self.memoize(obj)  # type: ignore[attr-defined]
+        self.write(pickle.GLOBAL + f"{module}\n{word}\n".encode())
+        self.memoize(obj)
 
 
 class _Pickler(_Writing, _PythonPickler):
@@ -127,7 +127,7 @@ def _torch_name(obj: Any, name: str | None) -> tuple[str, str]:
         functional = _functional()
         if id(obj) in functional:
             return "torch.nn.functional", functional[id(obj)]
-    module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]
+    module = pickle.whichmodule(obj, name)
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -176,7 +176,7 @@ for _given in FAMILIES.items():
 for _fn in (register_hook, register_post_accumulate_grad_hook, retain_grad, requires_grad_):
     setattr(Tensor, _fn.__name__, _fn)
     _fn.__qualname__ = "Tensor." + _fn.__name__  # as Python's errors name it
-Special.__repr__ = _special_repr  # type: ignore[assignment, method-assign]
+Special.__repr__ = _special_repr  # type: ignore[method-assign]
 REFUSE[0] = _wrong_device
 Tensor.__repr__, Tensor.__format__ = _repr, _format  # type: ignore[assignment, method-assign]
 for _word, _fn in vars(Tensor).items():

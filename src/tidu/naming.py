@@ -171,4 +171,4 @@ class Maker:
         pass
 
 
-sys.meta_path.append(Maker)  # type: ignore[arg-type]
+sys.meta_path.append(Maker)

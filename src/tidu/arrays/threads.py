@@ -480,7 +480,7 @@ def big_ufunc(ufunc: np.ufunc, a: np.ndarray, b: Any = None, out: np.ndarray | N
             _cut(ufunc, rows, out.reshape(-1))
             return out
     if out is not None:
-        return ufunc(*operands, out)  # type: ignore[no-any-return]
+        return ufunc(*operands, out)
     return _cut_along_axis(ufunc, operands, shape, dtype)
 
 

@@ -271,7 +271,7 @@ class _Watch:
     def dispatch_inplace(self, op: Any, args: Sequence[Any]) -> Any:
         from .inplace import inplace
 
-        before = [v.detach().clone() if isinstance(v, Tensor) else v for v in args]  # type: ignore[attr-defined]
+        before = [v.detach().clone() if isinstance(v, Tensor) else v for v in args]
         return self._run(op, inplace(op), args, before)
 
 

@@ -226,7 +226,7 @@ def _beneath(v: Any) -> tuple[Any, int]:
     batches = 0
     while isinstance(v, Special):
         batches += not isinstance(v, Dual)
-        v = v.primal if isinstance(v, Dual) else v.value  # type: ignore[attr-defined]
+        v = v.primal if isinstance(v, Dual) else v.value
     return v, batches
 
 

@@ -202,7 +202,7 @@ def watch_all(mode: Any, on: bool) -> None:
     """Let a mode see every op beneath all others, in this thread and in those to come; or no more."""
     for holder in (type(state), state):
         rest = tuple([m for m in holder.function_modes if m is not mode])
-        holder.function_modes = (mode, *rest) if on else rest  # type: ignore[misc]
+        holder.function_modes = (mode, *rest) if on else rest
     if on:
         _hide()
     else:

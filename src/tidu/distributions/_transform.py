@@ -65,7 +65,7 @@ class Transform:
             return self
         ours = next(c for c in type(self).__mro__ if c is Transform or "made_of" in vars(c))
         if ours is not Transform:
-            return ours(*[getattr(self, name) for name in self.made_of], cache_size=cache_size)  # type: ignore[return-value]
+            return ours(*[getattr(self, name) for name in self.made_of], cache_size=cache_size)
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")

@@ -43,7 +43,7 @@ class Independent(Distribution):
     has_rsample = same_as("base_dist.has_rsample")
 
     @property
-    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+    def has_enumerate_support(self) -> bool:
         return False if self.reinterpreted_batch_ndims > 0 else self.base_dist.has_enumerate_support
 
     @constraints.dependent_property

@@ -353,7 +353,7 @@ class _Several(Transform):
         self.dim = dim
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         return all(t.bijective for t in self.transforms)
 
     def _parts(self, x: Any) -> list[Any]:

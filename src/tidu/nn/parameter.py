@@ -34,7 +34,7 @@ class Parameter(Tensor):
         if data is None:
             data = tensor_of(np.empty(0, np.float32))
         if type(data) is Tensor or isinstance(data, Parameter):
-            return Tensor._make_subclass(cls, data, requires_grad)  # type: ignore[attr-defined]
+            return Tensor._make_subclass(cls, data, requires_grad)
         t = data.detach().requires_grad_(requires_grad)  # a tensor of another subclass stays one
         if type(t) is not type(data):
             raise RuntimeError(
@@ -100,9 +100,9 @@ class _Uninitialized:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Take memory of the given shape, and become what the class stands for."""
-        d = self.dtype.np if dtype is None else dtype.np  # type: ignore[attr-defined]
+        d = self.dtype.np if dtype is None else dtype.np
         self._a = np.empty(tuple(shape), d)
-        self.__class__ = self.cls_to_become  # type: ignore[attr-defined]
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:
@@ -140,7 +140,7 @@ class _Uninitialized:
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, self.device, self.dtype)  # type: ignore[attr-defined]
+        return type(self), (self.requires_grad, self.device, self.dtype)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -153,7 +153,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         d = np.float32 if dtype is None else dtype.np
-        return Tensor._make_subclass(cls, tensor_of(np.empty(0, d)), requires_grad)  # type: ignore[attr-defined]
+        return Tensor._make_subclass(cls, tensor_of(np.empty(0, d)), requires_grad)
 
 
 class UninitializedBuffer(_Uninitialized, Tensor):
@@ -166,7 +166,7 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> Any:
         d = np.float32 if dtype is None else dtype.np
-        t = Tensor._make_subclass(cls, tensor_of(np.empty(0, d)), requires_grad)  # type: ignore[attr-defined]
+        t = Tensor._make_subclass(cls, tensor_of(np.empty(0, d)), requires_grad)
         t.persistent = persistent
         t._is_buffer = True
         return t

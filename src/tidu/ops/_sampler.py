@@ -149,7 +149,7 @@ def drawing(op: Op) -> Op:
             return drawn(*full)
         return drawn(*args)
 
-    op.random, op.call, call.op = True, call, op  # type: ignore[attr-defined]
+    op.random, op.call, call.op = True, call, op
     return op
 
 

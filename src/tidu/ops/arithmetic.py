@@ -67,7 +67,7 @@ def _scaled(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     def forward(input: Any, other: Any, alpha: Any) -> Any:
         if isinstance(alpha, Tensor):
-            alpha = alpha.item()  # type: ignore[attr-defined]
+            alpha = alpha.item()
         return kernel(input, other, np.asarray(alpha).astype(input.dtype))
 
     return forward

@@ -179,7 +179,7 @@ def _overridden(fn: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
 
         if isinstance(x, Batched):
             return wrap(fn(x.value, *args[1:], **kw), x.level)
-        return fn(x.primal, *args[1:], **kw)  # type: ignore[attr-defined]
+        return fn(x.primal, *args[1:], **kw)
     if hasattr(x, "made_like"):  # a sparse tensor
         return x.made_like(fn.__name__, *args[1:], **kw)
     return call_overridden(fn, args, args, {k: v for k, v in kw.items() if v not in (None, False)})

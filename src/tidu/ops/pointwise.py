@@ -146,7 +146,7 @@ def _tanh_numbers(g: Any, out: Any) -> Any:
     return np.multiply(g, r, r)
 
 
-_tanh_numbers.shares = True  # type: ignore[attr-defined]
+_tanh_numbers.shares = True
 tanh = unary("tanh", np.tanh, as_op(_tanh_backward, _tanh_numbers))
 asinh = arcsinh = unary("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
 atanh = arctanh = unary("atanh", np.arctanh, lambda g, x: g / (1 - x * x))

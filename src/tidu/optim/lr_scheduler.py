@@ -180,7 +180,7 @@ def _watch(optimizer: Any) -> None:
         opt._opt_called = True  # type: ignore[union-attr]
         return func(opt, *args, **kwargs)
 
-    step._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    step._wrapped_by_lr_sched = True
     optimizer.step = step
 
 

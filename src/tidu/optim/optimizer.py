@@ -228,33 +228,33 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before `step`; it may return other arguments."""
-        return _add(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
+        return _add(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after `step`."""
-        return _add(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+        return _add(self._optimizer_step_post_hooks, hook)
 
     # ---------------------------------------------------------------- the state as a dict
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict`."""
-        return _add(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _add(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict`; it may return another one."""
-        return _add(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _add(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another one."""
-        return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after `load_state_dict`."""
-        return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def state_dict(self) -> Any:
         """The states and the groups' options, with numbers in the place of parameters."""
-        for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         number: dict[int, int] = {}
         groups = []
@@ -268,7 +268,7 @@ class Optimizer:
             first += len(group["params"])
         states = {number[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
         out: Any = {"state": states, "param_groups": groups}
-        for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_post_hooks.values():
             got = hook(self, out)
             if got is not None:
                 out = got
@@ -295,7 +295,7 @@ class Optimizer:
             ValueError: groups that do not fit.
         """
         state_dict = state_dict.copy()
-        for hook in self._optimizer_load_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
             got = hook(self, state_dict)
             if got is not None:
                 state_dict = got
@@ -329,7 +329,7 @@ class Optimizer:
             if "param_names" in group and "param_names" not in new:
                 new["param_names"] = group["param_names"]
         self.__setstate__({"state": states, "param_groups": saved})
-        for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
     # ---------------------------------------------------------------- groups

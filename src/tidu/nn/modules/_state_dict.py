@@ -61,7 +61,7 @@ class StateDict:
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`; it may change the dict in place."""
-        hook._from_public_api = True  # type: ignore[attr-defined]
+        hook._from_public_api = True
         return add(self._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -229,7 +229,7 @@ class StateDict:
         metadata = getattr(state_dict, "_metadata", None)
         own = OrderedDict(state_dict)  # hooks may change it
         if metadata is not None:
-            own._metadata = metadata  # type: ignore[attr-defined]
+            own._metadata = metadata
 
         def load(module: Any, state: Any, prefix: str) -> None:
             local = {} if metadata is None else metadata.get(prefix[:-1], {})

@@ -308,7 +308,7 @@ class ModuleDict(Module):
                 f"{type(modules).__name__}"
             )
         named = isinstance(modules, (OrderedDict, ModuleDict, Mapping))
-        for key, module in modules.items() if named else _pairs("ModuleDict", modules):  # type: ignore[attr-defined]
+        for key, module in modules.items() if named else _pairs("ModuleDict", modules):
             self[key] = module
 
 

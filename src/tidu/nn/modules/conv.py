@@ -246,17 +246,17 @@ class _LazyConv(LazyModuleMixin):
     def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
         if not self.has_uninitialized_params():
             return
-        n = self._dims  # type: ignore[attr-defined]
+        n = self._dims
         if input.dim() not in (n + 1, n + 2):
             raise RuntimeError(
                 f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {type(self).__name__}, but got input of "
                 f"size: {input.shape}"
             )
         c = self.in_channels = input.shape[1] if input.dim() == n + 2 else input.shape[0]
-        if c % self.groups != 0:  # type: ignore[attr-defined]
+        if c % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
-        ends = (c, self.out_channels) if self.transposed else (self.out_channels, c)  # type: ignore[attr-defined]
-        self.weight.materialize((ends[0], ends[1] // self.groups, *self.kernel_size))  # type: ignore[attr-defined]
+        ends = (c, self.out_channels) if self.transposed else (self.out_channels, c)
+        self.weight.materialize((ends[0], ends[1] // self.groups, *self.kernel_size))
         if self.bias is not None:
             self.bias.materialize((self.out_channels,))
         self.reset_parameters()

@@ -395,7 +395,7 @@ class _Zeros:
         super().__init__(padding, 0.0)  # type: ignore[call-arg]
 
     def extra_repr(self) -> str:
-        return f"{self.padding}"  # type: ignore[attr-defined]
+        return f"{self.padding}"
 
 
 class ZeroPad1d(_Zeros, ConstantPad1d):

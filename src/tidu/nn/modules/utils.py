@@ -65,13 +65,11 @@ class LazyModuleMixin:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._load_hook: Any = self._register_load_state_dict_pre_hook(self._lazy_load_hook)  # type: ignore[attr-defined]
-        self._initialize_hook: Any = self.register_forward_pre_hook(  # type: ignore[attr-defined]
-            self._infer_parameters, with_kwargs=True
-        )
+        self._load_hook: Any = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
+        self._initialize_hook: Any = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, t in self._saved():  # type: ignore[attr-defined]
+        for name, t in self._saved():
             if t is not None:
                 destination[prefix + name] = t if is_lazy(t) or keep_vars else t.detach()
 
@@ -80,7 +78,7 @@ class LazyModuleMixin:
         unexpected_keys: Any, error_msgs: Any,
     ) -> None:  # fmt: skip
         """Before loading: take the shapes from the state."""
-        for name, t in self._saved():  # type: ignore[attr-defined]
+        for name, t in self._saved():
             value = state_dict.get(prefix + name)
             if t is not None and value is not None and is_lazy(t) and not is_lazy(value):
                 with no_grad():
@@ -92,12 +90,12 @@ class LazyModuleMixin:
 
     def has_uninitialized_params(self) -> bool:
         """Whether a parameter or buffer of the module has no shape yet."""
-        return any(is_lazy(t) for table in (self._parameters, self._buffers) for t in table.values())  # type: ignore[attr-defined]
+        return any(is_lazy(t) for table in (self._parameters, self._buffers) for t in table.values())
 
     def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():
-            raise RuntimeError(f"module {self._get_name()} has not been fully initialized")  # type: ignore[attr-defined]
+            raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
         module._initialize_hook.remove()
         module._load_hook.remove()
         delattr(module, "_initialize_hook")

@@ -111,7 +111,7 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _convert(module: Any, memory_format: Any, kinds: tuple[type, ...]) -> Any:
     if isinstance(module, kinds):
-        weight: Any = module.weight  # type: ignore[attr-defined]
+        weight: Any = module.weight
         weight.data = weight.detach().clone(memory_format=memory_format)
     for child in module.children():
         _convert(child, memory_format, kinds)

@@ -167,7 +167,7 @@ def _inject_new_class(module: Any) -> None:
         replica = self.__new__(type(self))
         memo[id(self)] = replica
         replica.__dict__ = deepcopy(self.__dict__, memo)
-        for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
+        for slot in copyreg._slotnames(type(self)):
             if hasattr(self, slot):
                 setattr(replica, slot, deepcopy(getattr(self, slot), memo))
         return replica
