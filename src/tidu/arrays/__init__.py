@@ -1,20 +1,16 @@
 """Floor 1: fast routes over NumPy arrays. Nothing here knows about tensors or gradients.
 
-Every function takes and returns `numpy.ndarray` (0-d results too, never a NumPy scalar, unless it
-says so), never writes to its inputs unless it says so, and gives the same bits on every run at a
-given number of threads. Dtypes are those of the inputs; promotion is the caller's business.
-bfloat16 (from ml_dtypes) and float16 are computed in float32 and rounded once.
+Every function takes and returns `numpy.ndarray` (0-d results too), never writes to its inputs, unless it says so, and
+gives the same bits on every run at a given number of threads. Dtypes are those of the inputs; promotion is the caller's
+business. bfloat16 (from ml_dtypes) and float16 are computed in float32 and rounded once.
 
 The docstring of a file says how its routes go. native.py has the loops that llvmlite compiles, for large float32 arrays:
 the other files go there by themselves.
 
-**Freed memory is kept.** A large array is made of fresh pages, and the kernel's work on fresh pages
-costs more than the arithmetic on them. glibc hands large blocks back to the kernel as soon as they are
-freed, so a loop with temporaries of some megabytes pays for its pages again at every step.
-`keep_memory` raises glibc's two thresholds: blocks up to 32 MiB (the most it allows) come from the
-heap, and up to `KEPT` bytes of free heap are kept. The process may then hold that much memory that it
-does not use. Set the environment variable ``TIDU_MALLOC=0`` before the import to leave glibc alone.
-Other C libraries (musl, macOS, Windows) have no such knobs and are left as they are.
+**Freed memory is kept.** The kernel's work on the fresh pages of a large array costs more than the arithmetic on them, and
+glibc hands large blocks back as soon as they are freed. `keep_memory` raises glibc's two thresholds: blocks up to 32 MiB
+(the most it allows) come from the heap, and up to `KEPT` bytes of free heap are kept, which the process may then hold and
+not use. TIDU_MALLOC=0 in the environment leaves glibc alone. Other C libraries have no such knobs.
 """
 
 from __future__ import annotations

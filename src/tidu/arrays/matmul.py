@@ -1,14 +1,13 @@
 """Products of matrices, by the cheapest route to BLAS.
 
-- `ndarray.dot` costs a third of `numpy.matmul` on small matrices, and like it hands transposed operands to
-  BLAS as they lie.
-- For a matrix times its own transpose NumPy calls BLAS's symmetric product and then copies one triangle to
-  the other element by element; two general products are faster.
+- `ndarray.dot` costs a third of `numpy.matmul` on small matrices, and hands transposed operands to BLAS as they lie, too.
+- For a matrix times its own transpose NumPy calls BLAS's symmetric product and copies one triangle to the other element
+  by element; two general products are faster.
 - A batch of middle-sized matrices is cut over our threads, one BLAS thread each.
 - Middling float32 products are native loops, where there are some: OpenBLAS is no faster on one thread, and its other
   threads are often woken on the core that then waits for them.
-- float16 and bfloat16 are multiplied in float32 and rounded once. Integers wrap around; large products of
-  small integers go through float64, where they are exact.
+- Half precision is multiplied in float32 and rounded once. Integers wrap around; large products of small integers go
+  through float64, where they are exact.
 
 Shapes that do not fit raise NumPy's ValueError. Both operands must have one dtype.
 """

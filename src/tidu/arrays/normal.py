@@ -1,15 +1,13 @@
 """Normal numbers by the Box-Muller transform, to the bit as PyTorch computes them; and samplers by rejection.
 
-Two uniforms u, v give the two normals r cos t and r sin t, where r = sqrt(-2 log(1 - u)) and t = 2 pi v.
+Two uniforms u, v give the two normals r cos t and r sin t, where r = sqrt(-2 log(1 - u)) and t = 2 pi v. A contiguous
+array of 16 numbers or more is filled with uniforms and transformed in blocks of 16, the first eight of a block with the
+last eight. In float32 PyTorch evaluates log, sin and cos by the Cephes library's polynomials with fused multiply-adds; here
+each step is done in float64, where the product is exact, and rounded. Fewer than 16 numbers, and non-contiguous tensors,
+are computed in pairs in float64; the second number of a pair waits in the stream for the next such call.
 
-A contiguous array of 16 numbers or more is filled with uniforms and transformed in blocks of 16, the first
-eight of a block with the last eight. In float32 PyTorch evaluates log, sin and cos by polynomials (those of
-the Cephes library) with fused multiply-adds; here each step is done in float64, where the product is exact,
-and rounded. Fewer than 16 numbers, and non-contiguous tensors, are computed one pair after the other in
-float64; the second number of a pair waits in the stream for the next such call.
-
-The samplers by rejection, where how many uniforms one number takes depends on the numbers drawn, go element by element,
-in float64 throughout, as PyTorch does.
+The samplers by rejection go element by element, in float64 throughout, as PyTorch does: how many uniforms a number takes
+depends on the numbers drawn.
 """
 
 from __future__ import annotations

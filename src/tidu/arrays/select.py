@@ -1,13 +1,11 @@
 """Elements chosen by a mask, without a branch per element; rows or elements by index, and adding them there.
 
-`numpy.where` tests every element, and on a mask without a pattern the processor guesses wrong half the time:
-four nanoseconds an element. A mask turned into words of all ones or all zeros chooses with two or three
-bitwise operations instead, and keeps NaN, infinity and -0.0 as they are.
+`numpy.where` tests every element, and on a mask without a pattern the processor guesses wrong half the time. A mask turned
+into words of all ones or all zeros chooses with two or three bitwise operations, and keeps NaN, infinity and -0.0.
 
-The adjoint of rows by index is the product of a sparse matrix (one 1 in each column, in the row that the index names) with the
-cotangent. SciPy's kernel for that product adds row after row in order, so repeated indices are summed in one
-fixed order, and it is 20 to 100 times faster than `numpy.add.at`. Small cases use `add.at`, which adds in the same
-order, until SciPy has been loaded for a large one.
+The adjoint of rows by index is the product of a sparse matrix (one 1 in each column, in the row that the index names) with
+the cotangent. SciPy's kernel for that product adds row after row in order, so repeated indices are summed in one fixed
+order, 20 to 100 times faster than by `numpy.add.at`, which small cases use until SciPy has been loaded for a large one.
 """
 
 from __future__ import annotations

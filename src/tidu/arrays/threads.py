@@ -1,17 +1,14 @@
 """Cutting one large call into pieces for the cores, and long chains of calls into blocks for the cache.
 
-NumPy's ufuncs run on one core and let go of the interpreter's lock while they run, so a large call can be
-cut into pieces that a few persistent threads take on. A piece must be large: handing the lock from one
-thread to another costs several microseconds, which is why a call with fewer than `BIG` elements is left to
-the caller, and why `blocked` gives each NumPy call a block of up to a megabyte.
+NumPy's ufuncs run on one core and let go of the interpreter's lock while they run, so a few persistent threads can take on
+pieces of a large call. To hand the lock over costs several microseconds, which is why a call with fewer than `BIG` elements
+is left to the caller, and why `blocked` gives each NumPy call a block of up to a megabyte. The cut depends on the size
+alone and every piece writes a place of its own, so results do not depend on which thread took which piece, nor on the
+number of threads.
 
-The cut depends on the size alone and every piece writes a place of its own, so results do not depend on
-which thread took which piece, nor on the number of threads.
-
-The workers are daemon threads, started at the first large call, started afresh after a fork, and never
-waited for at exit. A call made while the workers are taken (from another thread, or from inside a
-piece) runs on the calling thread alone. An exception in a piece is raised in the caller once all threads
-have come to rest; what they wrote until then stays written.
+The workers are daemon threads, started at the first large call, started afresh after a fork, and never waited for at exit.
+A call made while they are taken (from another thread, or from inside a piece) runs on the calling thread alone. An
+exception in a piece is raised in the caller once all threads have come to rest; what they wrote until then stays written.
 """
 
 from __future__ import annotations
