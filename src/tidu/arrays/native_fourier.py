@@ -175,7 +175,7 @@ class _Points:
         self.k, self.b = k, k.builder
 
     def whole(self, i: int) -> Any:
-        return self.k.ir.Constant(self.k.int, i)
+        return self.k.whole(i)
 
     def plus(self, a: Any, x: int) -> Any:
         return self.b.add(a, self.whole(x)) if x else a

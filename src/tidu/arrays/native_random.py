@@ -30,7 +30,7 @@ def kernel(name: str) -> Any:
 def _words(k: Loops, pointer: Any, i: Any, offset: int = 0) -> Any:
     """Sixteen words from place i + offset on."""
     b = k.builder
-    place = b.gep(pointer, [b.add(i, k.ir.Constant(k.int, offset))])
+    place = b.gep(pointer, [b.add(i, k.whole(offset))])
     return b.bitcast(place, k.ints.as_pointer())
 
 
@@ -167,7 +167,7 @@ def _shuffle(k: Loops) -> None:
         b.store(y, here)
         b.store(x, there)
 
-    k.rows(b.sub(n, k.ir.Constant(k.int, 1)), swap)
+    k.rows(b.sub(n, k.whole(1)), swap)
 
 
 def shuffle(words: np.ndarray, order: np.ndarray) -> None:

@@ -27,15 +27,15 @@ def _product(
     """
     b = k.builder
     vectors = columns // WIDTH
-    some = b.mul(b.sdiv(count, k.ir.Constant(k.int, _ROWS)), k.ir.Constant(k.int, _ROWS))
+    some = b.mul(b.sdiv(count, k.whole(_ROWS)), k.whole(_ROWS))
 
     def rows(first: Any, number: int) -> None:
-        places = [b.add(first, k.ir.Constant(k.int, r)) for r in range(number)]
+        places = [b.add(first, k.whole(r)) for r in range(number)]
         lefts = [k.at(left, b.mul(place, depth)) for place in places]
 
         def step(i: Any, *sums: Value) -> Sequence[Value]:
-            line = k.at(right, b.mul(i, k.ir.Constant(k.int, columns)))
-            weights = [Lanes(k, k.ir.Constant(k.int, WIDTH * v), None).load(line) for v in range(vectors)]
+            line = k.at(right, b.mul(i, k.whole(columns)))
+            weights = [Lanes(k, k.whole(WIDTH * v), None).load(line) for v in range(vectors)]
             factors = [k.spread(k.scalar(b.load(k.at(row, i)))) for row in lefts]
             products = zip([(f, w) for f in factors for w in weights], sums, strict=True)
             return [f.times_plus(w, s) for (f, w), s in products]
@@ -61,20 +61,20 @@ def _lstm(k: Loops) -> None:
     z, weights, h0, kept, y, steps, batch, count, n = k.arguments
     b = k.builder
     state = b.mul(batch, n)
-    gates = [b.mul(k.ir.Constant(k.int, g), b.mul(steps, state)) for g in range(4)]
-    slots = [b.mul(k.ir.Constant(k.int, s), state) for s in range(6)]
-    block = b.mul(n, k.ir.Constant(k.int, 4 * WIDTH))
+    gates = [b.mul(k.whole(g), b.mul(steps, state)) for g in range(4)]
+    slots = [b.mul(k.whole(s), state) for s in range(6)]
+    block = b.mul(n, k.whole(4 * WIDTH))
     done = b.mul(count, n)
 
     def step(t: Any) -> None:
         now = b.mul(t, state)
         before = k.at(y, b.sub(now, state))
-        h = b.select(b.icmp_signed("==", t, k.ir.Constant(k.int, 0)), h0, before)
+        h = b.select(b.icmp_signed("==", t, k.whole(0)), h0, before)
         zt, yt = k.at(z, now), k.at(y, now)
         kt = k.at(kept, b.mul(slots[5], t))
 
         def columns(at: Lanes) -> list[Value]:
-            number = b.sdiv(at.i, k.ir.Constant(k.int, WIDTH))
+            number = b.sdiv(at.i, k.whole(WIDTH))
 
             def start(row: Any, _: int) -> Sequence[Value]:
                 return [at.load(k.at(zt, b.add(g, b.mul(row, n)))) for g in gates]
@@ -111,22 +111,22 @@ def _lstm_backward(k: Loops) -> None:
     gy, gy_step, gc, gc_step, kept, weights, dz, dh, dc, steps, batch, count, n = k.arguments
     b = k.builder
     state = b.mul(batch, n)
-    wide = b.mul(n, k.ir.Constant(k.int, 4))
-    slots = [b.mul(k.ir.Constant(k.int, s), state) for s in range(6)]
-    block = b.mul(wide, k.ir.Constant(k.int, BLOCK))
-    last = b.sub(steps, k.ir.Constant(k.int, 1))
+    wide = b.mul(n, k.whole(4))
+    slots = [b.mul(k.whole(s), state) for s in range(6)]
+    block = b.mul(wide, k.whole(BLOCK))
+    last = b.sub(steps, k.whole(1))
 
     def step(back: Any) -> None:
         t = b.sub(last, back)
         gyt, gct = k.at(gy, b.mul(t, gy_step)), k.at(gc, b.mul(t, gc_step))
         kt = k.at(kept, b.mul(slots[5], t))
-        dt = k.at(dz, b.mul(t, b.mul(state, k.ir.Constant(k.int, 4))))
+        dt = k.at(dz, b.mul(t, b.mul(state, k.whole(4))))
 
         def row(r: Any) -> None:
             at_row = b.mul(r, n)
             g_y, g_c, d_h, d_c = (k.at(p, at_row) for p in (gyt, gct, dh, dc))
             places = [k.at(kt, b.add(slot, at_row)) for slot in slots]
-            outs = [k.at(dt, b.add(b.mul(r, wide), b.mul(n, k.ir.Constant(k.int, gate)))) for gate in range(4)]
+            outs = [k.at(dt, b.add(b.mul(r, wide), b.mul(n, k.whole(gate)))) for gate in range(4)]
 
             def gates(at: Lanes) -> list[Value]:
                 c, g, f, i, o, new = (at.load(p) for p in places)
@@ -144,14 +144,14 @@ def _lstm_backward(k: Loops) -> None:
         k.rows(count, row)
 
         def columns(first: Any) -> Sequence[Value]:
-            number = b.sdiv(first, k.ir.Constant(k.int, BLOCK))
+            number = b.sdiv(first, k.whole(BLOCK))
 
             def start(_: Any, vectors: int) -> Sequence[Value]:
                 return [k.spread(0.0)] * vectors
 
             def finish(r: Any, _: int, sums: Sequence[Value]) -> None:
                 for v, s in enumerate(sums):
-                    place = b.add(first, k.ir.Constant(k.int, v * WIDTH))
+                    place = b.add(first, k.whole(v * WIDTH))
                     k.some(place, n).store(s, k.at(dh, b.mul(r, n)))
 
             _product(k, dt, wide, count, k.at(weights, b.mul(number, block)), BLOCK, start, finish)

@@ -110,7 +110,7 @@ def _reading(
 ) -> Callable[[int], list[Any]]:
     """What the places of the u-th line of the kernel see, for the windows of a step."""
     mask = wide.mask(at, n)
-    start = k.builder.mul(at.i, k.ir.Constant(k.int, wide.stride))
+    start = k.builder.mul(at.i, k.whole(wide.stride))
 
     def seen(u: int) -> list[Any]:
         first = k.at(line(u), start)
@@ -118,7 +118,7 @@ def _reading(
             read = wide.load(first, mask)
             return [wide.every(read, v) for v in range(kernel[1])]
         steps = range(kernel[1])
-        return [wide.every(wide.load(k.at(first, k.ir.Constant(k.int, v)), mask), 0) for v in steps]
+        return [wide.every(wide.load(k.at(first, k.whole(v)), mask), 0) for v in steps]
 
     return seen
 
@@ -134,11 +134,11 @@ def _pool(kernel: tuple[int, int], stride: tuple[int, int], sums: bool = False) 
         wide = _Wide(k, stride[1], _width(kernel, stride))
 
         def windows(plane: Any, row: Any) -> None:
-            top = b.add(b.mul(plane, height), b.mul(row, k.ir.Constant(k.int, stride[0])))
+            top = b.add(b.mul(plane, height), b.mul(row, k.whole(stride[0])))
             target = k.at(out, b.mul(b.add(b.mul(plane, rows), row), n))
 
             def step(at: Lanes) -> list[Any]:
-                line = lambda u: k.at(x, b.mul(b.add(top, k.ir.Constant(k.int, u)), length))  # noqa: E731
+                line = lambda u: k.at(x, b.mul(b.add(top, k.whole(u)), length))  # noqa: E731
                 seen = _reading(k, wide, kernel, at, n, line)
                 best: Any = None
                 for u in range(kernel[0]):
@@ -170,14 +170,14 @@ def _pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
         zero = k.constant(k.vector, 0.0)
 
         def windows(plane: Any, row: Any) -> None:
-            top = b.add(b.mul(plane, height), b.mul(row, k.ir.Constant(k.int, stride[0])))
+            top = b.add(b.mul(plane, height), b.mul(row, k.whole(stride[0])))
             place = b.mul(b.add(b.mul(plane, rows), row), n)
             gr = k.at(g, place)
 
             def step(at: Lanes) -> list[Any]:
-                starts = [b.mul(b.add(top, k.ir.Constant(k.int, u)), length) for u in range(kernel[0])]
+                starts = [b.mul(b.add(top, k.whole(u)), length) for u in range(kernel[0])]
                 mask = wide.mask(at, n)
-                first = b.mul(at.i, k.ir.Constant(k.int, stride[1]))
+                first = b.mul(at.i, k.whole(stride[1]))
                 left = at.load(gr).raw  # cotangents that have found no place yet
                 free: Any = None
                 if inputs:
@@ -200,7 +200,7 @@ def _pool_back(kernel: tuple[int, int], stride: tuple[int, int]) -> Build:
                         wide.store(made, target, mask)
                         continue
                     for v, part in enumerate(taken):
-                        spot = k.at(target, k.ir.Constant(k.int, v))
+                        spot = k.at(target, k.whole(v))
                         wide.store(b.fadd(wide.load(spot, mask), wide.joined([part])), spot, mask)
                 return []
 
@@ -264,7 +264,7 @@ class _Adder:
         return total
 
     def _of(self, x: Any) -> Any:
-        return self.k.ir.Constant(self.k.int, x) if isinstance(x, int) else x
+        return self.k.whole(x) if isinstance(x, int) else x
 
 
 def _vector(k: Loops, place: Any) -> Any:
@@ -311,7 +311,7 @@ def _correlate(width: int, stride: tuple[int, int], tile: int, shorter: bool, gr
         x, w, bias, out, samples, channels, height, length, above, kernel, blocks, rows, n, whole = k.arguments
         _to_registers(k)
         sum_ = _Adder(k)
-        zero, lanes = k.ir.Constant(k.int, 0), groups * k.width
+        zero, lanes = k.whole(0), groups * k.width
         line = width * lanes  # elements of a line of the kernel
 
         def one(sample: Any, block: Any, row: Any) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,28 +75,32 @@ class _Words:
         b.branch(after)
         return after, none
 
+    def take_until(self, over: Callable[[], Any], most: Any) -> None:
+        """Take pieces until there have been none for `most` times, or it is over when there is none."""
+        k, b = self.k, self.b
+        before, head = b.block, b.append_basic_block()
+        b.branch(head)
+        b.position_at_end(head)
+        missed = b.phi(k.int)
+        missed.add_incoming(k.whole(0), before)
+        after, none = self.take()
+        b.position_at_end(after)
+        missed.add_incoming(k.whole(0), after)
+        b.branch(head)
+        b.position_at_end(none)
+        _pause(k)
+        more = b.add(missed, k.whole(1))
+        missed.add_incoming(more, none)
+        end = b.append_basic_block()
+        b.cbranch(b.or_(over(), b.icmp_signed(">", more, most)), end, head)
+        b.position_at_end(end)
+
 
 def build_serve(k: Any) -> None:
     """(table, number of the worker's state, spins): run pieces until there have been none for so many spins."""
     table, state, spins = k.arguments
     b, words = k.builder, _Words(k, table)
-    before, head = b.block, b.append_basic_block()
-    b.branch(head)
-    b.position_at_end(head)
-    spun = b.phi(k.int)
-    spun.add_incoming(k.whole(0), before)
-    after, none = words.take()
-    b.position_at_end(after)
-    spun.add_incoming(k.whole(0), after)
-    b.branch(head)
-    b.position_at_end(none)
-    _pause(k)
-    more = b.add(spun, k.whole(1))
-    spun.add_incoming(more, none)
-    quiet = b.icmp_signed("!=", words.read(_HUSH), k.whole(0))
-    end = b.append_basic_block()
-    b.cbranch(b.or_(quiet, b.icmp_signed(">", more, spins)), end, head)
-    b.position_at_end(end)
+    words.take_until(lambda: b.icmp_signed("!=", words.read(_HUSH), k.whole(0)), spins)
     b.atomic_rmw("xchg", b.gep(words.table, [state]), k.whole(1), "seq_cst")
 
 
@@ -112,23 +117,7 @@ def build_lead(k: Any) -> None:
         words.write(_COUNT, count)
         words.write(_DONE, k.whole(0))
         words.write(_TICKET, b.and_(b.add(job, k.whole(1 << 32)), k.whole(0x7FFFFFFF << 32)))
-    before, head = b.block, b.append_basic_block()
-    b.branch(head)
-    b.position_at_end(head)
-    waited = b.phi(k.int)
-    waited.add_incoming(k.whole(0), before)
-    after, none = words.take()
-    b.position_at_end(after)
-    waited.add_incoming(k.whole(0), after)
-    b.branch(head)
-    b.position_at_end(none)
-    _pause(k)
-    more = b.add(waited, k.whole(1))
-    waited.add_incoming(more, none)
-    done = b.icmp_signed("==", words.read(_DONE), words.read(_COUNT))
-    end = b.append_basic_block()
-    b.cbranch(b.or_(done, b.icmp_signed(">", more, patience)), end, head)
-    b.position_at_end(end)
+    words.take_until(lambda: b.icmp_signed("==", words.read(_DONE), words.read(_COUNT)), patience)
 
 
 class Team:
