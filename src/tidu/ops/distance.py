@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,46 @@ def normalize(input: Value, p: float = 2.0, dim: int = 1, eps: float = 1e-12, ou
 
 # ------------------------------------------------------------------ all pairs
 
-_BLOCK = 1 << 18  # elements of a block of differences
+_BLOCK = 1 << 16  # elements of a block of differences
 
 
-def _pair_norms(x: Any, y: Any, p: float) -> Any:
+def _blocks(x: Any, y: Any, upper: bool) -> Any:
+    """The differences between some rows of x (..., n, d) and the rows of y (..., m, d) at a time, d first, and which
+    rows and columns these are; with `upper` nothing far below the diagonal."""
+    rank = max(x.ndim, y.ndim)
+    a, b = (np.ascontiguousarray(np.moveaxis(v.reshape((1,) * (rank - v.ndim) + v.shape), -1, 0)) for v in (x, y))
+    step = max(1, _BLOCK // max(1, y.size))
+    for i in range(0, x.shape[-2], step):
+        rows, columns = slice(i, i + step), slice(i if upper else 0, None)
+        yield a[..., rows, None] - b[..., None, columns], rows, columns
+
+
+def _pair_norms(x: Any, y: Any, p: float, upper: bool = False) -> Any:
     """The p-norms of all differences between the rows of x (..., n, d) and y (..., m, d)."""
     shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-2])
     out = np.empty(shape, x.dtype)
     if not out.size or not x.shape[-1]:
         out[...] = 0
         return out
-    step = max(1, _BLOCK // max(1, y.size))
-    for i in range(0, x.shape[-2], step):
-        d = x[..., i : i + step, None, :] - y[..., None, :, :]
-        out[..., i : i + step, :] = vector_norm_op.forward(d, p, (d.ndim - 1,), False)
+    for d, rows, columns in _blocks(x, y, upper):
+        out[..., rows, columns] = vector_norm_op.forward(d, p, (0,), False)
     return out
+
+
+def _pulled(g: Any, x: Any, y: Any, out: Any, p: float, upper: bool = False) -> tuple[Any, Any]:
+    """The cotangents of the rows of both."""
+    lead = out.shape[:-2]
+    gx, gy = (np.zeros((v.shape[-1], *lead, v.shape[-2]), g.dtype) for v in (x, y))
+    if gx.size and gy.size:
+        for d, rows, columns in _blocks(x, y, upper):
+            at = (..., rows, columns)
+            if p == 2:
+                np.multiply(d, _ratio(g[at], out[at]), d)
+            else:
+                d = g[at] * norm_partial(d, out[at], p, (0,), False)
+            gx[..., rows] += d.sum(-1)
+            gy[..., columns] -= d.sum(-2)
+    return tuple(sum_to(np.ascontiguousarray(np.moveaxis(v, 0, -1)), w.shape) for v, w in ((gx, x), (gy, y)))
 
 
 def _euclid(x: Any, y: Any) -> Any:
@@ -118,14 +144,8 @@ def _cdist_push(t_x1: Value, t_x2: Value, x1: Value, x2: Value, out: Value, p: f
 
 
 def _cdist_rule(g: Value, x1: Value, x2: Value, out: Value, p: float, needs: Any) -> Any:
-    if p == 2 and g.__class__ is np.ndarray:
-        each = x1[..., :, None, :] - x2[..., None, :, :]
-        np.multiply(each, _ratio(g, out)[..., None], each)
-        sums = [np.add.reduce(each, -2 - i) if w else None for i, w in enumerate(needs[:2])]
-        return tuple(
-            None if s is None else sum_to(-s if i else s, x.shape)
-            for i, (s, x) in enumerate(zip(sums, (x1, x2), strict=True))
-        )
+    if g.__class__ is np.ndarray:
+        return _pulled(g, x1, x2, out, p)
     each = reshape(g, (*tuple(g.shape), 1)) * _slopes(x1, x2, out, p)
     n = each.ndim
     return (
@@ -188,16 +208,13 @@ def cdist(x1: Value, x2: Value, p: float = 2.0, compute_mode: str = "use_mm_for_
     return _cdist.call(x1, x2, float(p))
 
 
+@lru_cache(8)
 def _upper(n: int) -> Any:
     return np.triu_indices(n, 1)
 
 
 def _pdist_forward(input: Any, p: float) -> Any:
-    i, j = _upper(len(input))
-    d = input[i] - input[j]
-    if not d.size:
-        return np.zeros(len(i), input.dtype)
-    return vector_norm_op.forward(d, p, (1,), False)
+    return _pair_norms(input, input, p, True)[_upper(len(input))]
 
 
 def _pairs_of(x: Value) -> Value:
@@ -227,6 +244,11 @@ _gathered: Any = Op(
 
 
 def _pdist_rule(g: Value, input: Value, out: Value, input_shape: Any, p: float) -> Value:
+    if g.__class__ is np.ndarray:
+        square = np.zeros((2, len(input), len(input)), g.dtype)
+        square[(slice(None), *_upper(len(input)))] = g, out
+        square[1] += square[1].T
+        return np.add(*_pulled(square[0], input, input, square[1], p, True))
     d = _pairs_of(input)
     return _gathered.call(reshape(g, (-1, 1)) * norm_partial(d, out, p, (1,), False), input_shape[0])
 
