@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tidu.arrays import batch_norm, elementwise, matmul, native, rows, select, threads
+from tidu.arrays import batch_norm, elementwise, half, matmul, native, rows, select, threads
 from tidu.arrays.threads import BIG
 
 needs_llvmlite = pytest.mark.skipif(native.kernel("softmax") is None, reason="llvmlite is not installed")
@@ -33,6 +33,29 @@ def matrix(name: str, *ins: np.ndarray) -> np.ndarray:
     assert native.over_rows(name, [np.ascontiguousarray(a) for a in ins], out[:-1].reshape(ins[0].shape))
     assert out[-1] == 7
     return out[:-1].reshape(ins[0].shape)
+
+
+@pytest.mark.parametrize("by_numpy", [False, True])
+@pytest.mark.parametrize("n", [4096, 4099, 65536, BIG + 5])
+def test_half_precision_is_converted_as_numpy_does(monkeypatch: pytest.MonkeyPatch, by_numpy: bool, n: int) -> None:
+    if by_numpy:
+        monkeypatch.setattr(half, "halves", lambda: False)
+    words = np.random.default_rng(n).integers(0, 1 << 32, n, dtype=np.uint64).astype(np.uint32)
+    words[: n // 2] = np.arange(n // 2, dtype=np.uint32) << 13  # numbers that halves have, and none between
+    for a, dtype in (
+        (words.view(np.float32), np.float16),
+        ((words >> 16).astype(np.uint16).view(np.float16), np.float32),
+    ):
+        with np.errstate(all="ignore"):
+            want, got = a.astype(dtype), half.converted(a, np.dtype(dtype))
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        bits = f"u{want.itemsize}"
+        np.testing.assert_array_equal(got.view(bits)[~np.isnan(want)], want.view(bits)[~np.isnan(want)])
+    turned = normal(70, 90).T
+    got = half.converted(turned, np.dtype(np.float16))
+    assert got.strides == (2, 140)
+    np.testing.assert_array_equal(got, turned.astype(np.float16))
 
 
 @needs_llvmlite

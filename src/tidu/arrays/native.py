@@ -171,6 +171,12 @@ def wide() -> bool:
     return llvm is not None and llvm.wide
 
 
+def halves() -> bool:
+    """Whether there are native loops, and instructions that convert half precision."""
+    llvm = _llvm()
+    return llvm is not None and llvm.halves
+
+
 @_once
 def _llvm() -> Compiler | None:
     if os.environ.get("TIDU_NATIVE", "1") == "0":

@@ -246,6 +246,31 @@ def _map(f: Callable[..., Value]) -> Callable[[Loops], None]:
     return build
 
 
+def _widen(k: Loops) -> None:
+    """(halves, out, n), n in whole vectors."""
+    source, out, n = k.arguments
+
+    def step(i: Any) -> list[Value]:
+        x = Value(k, k.builder.fpext(k.builder.load(k.halves(source, i), align=2), k.vector))
+        Lanes(k, i, None).store(x, out)
+        return []
+
+    k.loop(n, k.width, (), step)
+
+
+def _narrow(k: Loops) -> None:
+    """(input, halves, n), n in whole vectors."""
+    source, out, n = k.arguments
+
+    def step(i: Any) -> list[Value]:
+        place = k.halves(out, i)
+        x = Lanes(k, i, None).load(source).raw
+        k.builder.store(k.builder.fptrunc(x, k.ir.VectorType(k.ir.HalfType(), k.width)), place, align=2)
+        return []
+
+    k.loop(n, k.width, (), step)
+
+
 def _silu_backward(g: Value, x: Value) -> Value:
     s = sigmoid(x)
     return g * s * (1.0 - s).times_plus(x, 1.0)
@@ -391,6 +416,8 @@ KERNELS: dict[str, tuple[str, Callable[[Loops], None]]] = {
     "sigmoid": ("ppn", _map(sigmoid)),
     "sigmoid_backward": ("pppn", _map(lambda g, y: g * y * (1.0 - y))),
     "tanh_backward": ("pppn", _map(lambda g, y: g * (1.0 - y * y))),
+    "widen": ("ppn", _widen),
+    "narrow": ("ppn", _narrow),
     "relu_backward": ("pppn", _map(lambda g, y: y.chooses(g, 0.0))),
     "silu": ("ppn", _map(lambda x: x * sigmoid(x))),
     "silu_backward": ("pppn", _map(_silu_backward)),

@@ -29,11 +29,9 @@ class Compiler:
                 pass
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
-        target = binding.Target.from_default_triple()
-        self.machine = target.create_target_machine(
-            cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=3
-        )
-        self.wide = bool(binding.get_host_cpu_features().get("avx512f"))
+        target, features = binding.Target.from_default_triple(), binding.get_host_cpu_features()
+        self.machine = target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features.flatten(), opt=3)
+        self.wide, self.halves = bool(features.get("avx512f")), bool(features.get("f16c"))
         self.engines: list[Any] = []  # they own the code
 
     def compile(self, name: str, signature: str, build: Callable[[Loops], None]) -> Callable[..., None]:
@@ -194,6 +192,12 @@ class Loops:
         if function is None:
             function = self.ir.Function(self.module, self.ir.FunctionType(type_, [type_] * len(arguments)), name)
         return self.builder.call(function, arguments)
+
+    def halves(self, pointer: Any, i: Any) -> Any:
+        """The place of a vector of half precision at element i."""
+        half, b = self.ir.HalfType(), self.builder
+        place = b.gep(b.bitcast(pointer, half.as_pointer()), [i])
+        return b.bitcast(place, self.ir.VectorType(half, self.width).as_pointer())
 
     def loop(self, stop: Any, step: int, carried: Sequence[Value], body: Callable[..., Sequence[Value]]) -> list[Value]:
         """for i in range(0, stop, step): carried = body(i, *carried). The last step may not be a whole one: it is

@@ -25,6 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .half import converted
 from .native import over_rows
 from .rows import number, row_sum
 from .threads import BIG, one_blas_thread, parallel, quiet, step_of
@@ -57,7 +58,7 @@ def sum_all(a: np.ndarray) -> np.ndarray:
         return _sum_floats(a.ravel("K"), kind)
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
         with np.errstate(over="ignore"):
-            return sum_all(a.astype(_FLOAT32)).astype(a.dtype)
+            return sum_all(converted(a, _FLOAT32)).astype(a.dtype)
     return np.asarray(_add_reduce(a, None, _INT64 if a.dtype.kind in "iub" else None))
 
 
@@ -89,7 +90,7 @@ def _sum_floats(row: np.ndarray, kind: str) -> np.ndarray:
 def mean_all(a: np.ndarray) -> np.ndarray:
     """The mean of all elements, 0-d; of 0 elements NaN. For floating point. Source: torch.mean."""
     if a.dtype.itemsize == 2:
-        return mean_all(a.astype(_FLOAT32)).astype(a.dtype)
+        return mean_all(converted(a, _FLOAT32)).astype(a.dtype)
     out = sum_all(a)
     if not a.size:
         out[...] = np.nan
@@ -115,7 +116,7 @@ def sum_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) -
     dtype = a.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         with np.errstate(over="ignore"):
-            return sum_axes(a.astype(_FLOAT32), axes, keepdims).astype(dtype)
+            return sum_axes(converted(a, _FLOAT32), axes, keepdims).astype(dtype)
     if rank == 0 or not axes:
         return a.astype(_INT64) if dtype.kind in "iub" else a.copy()
     shape = a.shape
@@ -194,7 +195,7 @@ def _sum_columns(a: np.ndarray) -> np.ndarray:
 def mean_axes(a: np.ndarray, axes: int | Sequence[int], keepdims: bool = False) -> np.ndarray:
     """The mean over one or several axes. For floating point. Source: torch.mean."""
     if a.dtype.itemsize == 2:
-        return mean_axes(a.astype(_FLOAT32), axes, keepdims).astype(a.dtype)
+        return mean_axes(converted(a, _FLOAT32), axes, keepdims).astype(a.dtype)
     out = sum_axes(a, axes, keepdims)
     if not a.size:
         out[...] = np.nan

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.half import converted
 from .linear import ShapedNode, linear, shaped_op
 from .node import next_seq
 from .tensor import Tensor, new
@@ -17,7 +18,7 @@ from .views import geometry, storage_of, window
 def _cast(input: Any, dtype: Any) -> Any:
     if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
-    return input.astype(dtype, "C" if 0 in input.strides else "K")
+    return converted(input, dtype, "C" if 0 in input.strides else "K")
 
 
 cast_op = linear(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.half import computed
 from ..arrays.threads import BIG, big_ufunc
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
@@ -45,6 +46,11 @@ class ElementwiseOp(Op):
     def public(self) -> str:
         """The name of the function that users call: an op "remainder.number" is a case of remainder."""
         return self.name.partition(".")[0]
+
+    @functools.cached_property
+    def plainly(self) -> bool:
+        """Whether half precision is the result in single precision, rounded."""
+        return isinstance(self.ufunc, np.ufunc) and self.ufunc is not np.nextafter
 
     def __init__(
         self,
@@ -126,7 +132,8 @@ class ElementwiseOp(Op):
             if isinstance(x, Tensor) and (x._node if x._view is None else live_node(x)) is not None:
                 wants = True
         try:
-            result = self.forward(*full)
+            low = d.np.itemsize == 2 and d.category == dtypes.FLOATING and self.plainly
+            result = computed(self.forward, self.ufunc, full, d.np) if low else self.forward(*full)
         except ValueError:
             self.check_shapes(args)
             raise

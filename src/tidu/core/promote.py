@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..arrays.half import converted
 from ..dtypes import dtype, promote_types
 from .tensor import Tensor
 
@@ -90,7 +91,7 @@ def as_array(x: Any, d: dtype, np_dtype: Any) -> Any:
     """A tensor, array or number as an array of a given dtype."""
     a = x._a if isinstance(x, Tensor) else x
     if isinstance(a, np.ndarray):
-        return a if a.dtype == np_dtype else a.astype(np_dtype)
+        return a if a.dtype == np_dtype else converted(a, np_dtype)
     if isinstance(a, np.generic):
         return np.asarray(a, np_dtype)
     if type(a) is int and d.category == dtypes.INTEGRAL:

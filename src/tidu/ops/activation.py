@@ -69,7 +69,7 @@ relu = unary(
     policy=_both(refusal("b", "Boolean inputs not supported for relu", RuntimeError), _NO_COMPLEX),
 )  # fmt: skip
 relu.__doc__ = _relu.__doc__
-relu.op.out_arg = False
+relu.op.out_arg, relu.op.plainly = False, True
 relu_ = inplace(relu.op)
 
 

@@ -407,10 +407,10 @@ def _bce_forward(input: Any, target: Any, weight: Any, reduction: int) -> Any:
     kind = wide.dtype.char
     low, one = number(-100, kind), number(1, kind)
     r = np.negative(wide, np.empty_like(wide))
-    np.maximum(np.log1p(r, r), low, r)
+    np.maximum(np.log1p(r, r), low, out=r)
     np.multiply(r, y - one, r)
     logs = np.log(wide, np.empty_like(wide))
-    np.multiply(np.maximum(logs, low, logs), y, logs)
+    np.multiply(np.maximum(logs, low, out=logs), y, logs)
     r = np.subtract(r, logs, r)
     if weight is not None:
         r = r * weight
