@@ -118,7 +118,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     found: dict[Any, list[Any]] = {import_module(__package__): public({n: PUBLIC[n] for n in LATER})}
     for name in NAMESPACES:
         module = import_module(f"{__package__}.{name}")
-        found[module] = public({n: f for n, f in vars(module).items() if n[0] != "_"})
+        found[module] = public({n: getattr(module, n) for n in dir(module) if n[0] != "_"})
     found[Tensor] = public({n: getattr(Tensor, n) for n in list(vars(Tensor))})
     found[Tensor] += [f.__get__ for f in vars(Tensor).values() if isinstance(f, property)]
     return found

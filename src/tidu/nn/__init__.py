@@ -57,14 +57,14 @@ def _gradient(
 
 
 def _input(name: str) -> _Any:
-    conv = getattr(functional, name)
-
     def gradient(
         input_size: _Any, weight: _Any, grad_output: _Any, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1,
         groups: int = 1,
     ) -> _Any:  # fmt: skip
         x = grad_output.new_zeros(input_size).requires_grad_()
-        return _gradient(conv, x, weight.detach(), x, grad_output, (stride, padding, dilation, groups))
+        return _gradient(
+            getattr(functional, name), x, weight.detach(), x, grad_output, (stride, padding, dilation, groups)
+        )
 
     gradient.__name__ = gradient.__qualname__ = f"{name}_input"
     gradient.__doc__ = f"The gradient of {name} with respect to an input of this size. Source: torch.nn.grad."
@@ -72,14 +72,14 @@ def _input(name: str) -> _Any:
 
 
 def _weight(name: str) -> _Any:
-    conv = getattr(functional, name)
-
     def gradient(
         input: _Any, weight_size: _Any, grad_output: _Any, stride: _Any = 1, padding: _Any = 0, dilation: _Any = 1,
         groups: int = 1,
     ) -> _Any:  # fmt: skip
         w = grad_output.new_zeros(weight_size).requires_grad_()
-        return _gradient(conv, input.detach(), w, w, grad_output, (stride, padding, dilation, groups))
+        return _gradient(
+            getattr(functional, name), input.detach(), w, w, grad_output, (stride, padding, dilation, groups)
+        )
 
     gradient.__name__ = gradient.__qualname__ = f"{name}_weight"
     gradient.__doc__ = f"The gradient of {name} with respect to a weight of this size. Source: torch.nn.grad."

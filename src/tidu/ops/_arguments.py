@@ -24,7 +24,7 @@ from ..core.modes import state
 from ..core.parameters import REQUIRED, missing
 from ..core.subclass import FACES, newly_overridden, overrides
 from ..core.tensor import Tensor
-from ..devices import REFUSE, device
+from ..devices import device
 from ..dtypes import INTEGRAL, dtype
 from ..naming import warn
 from ._make import word
@@ -312,7 +312,6 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
     return None
 
 
-REFUSE[0] = lambda args, kw: wrong("device", False, args, kw) or TypeError("device(): wrong arguments")
 _CALLED = {
     "kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex",
 }  # fmt: skip

@@ -257,12 +257,13 @@ def looking(fn: Any, name: str, steps: str) -> Callable[..., Any]:
     return call
 
 
-def look(namespace: dict[str, Any]) -> None:
-    """Put `looking` before the functions of nn.functional that have something to look at."""
+def look(fn: Any, name: str) -> Any:
+    """Put `looking` before a function of nn.functional that has something to look at."""
     for line in _LOOKS.strip().splitlines():
         names, _, steps = line.partition(": ")
-        for name in names.split():
-            namespace[name] = looking(namespace[name], name, steps)
+        if name in names.split():
+            return looking(fn, name, steps)
+    return fn
 
 
 # ------------------------------------------------------------------ torch.ops.aten

@@ -7,6 +7,9 @@ A name! has an in-place variant, name_, of the same signatures without out=.
 # ruff: noqa: E501
 from __future__ import annotations
 
+import re
+from typing import Any
+
 OUT = "Tensor out = None"
 OPTIONS = (
     f"{OUT}, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
@@ -399,22 +402,35 @@ view: torch.dtype dtype
 """
 
 
-def table(text: str) -> dict[str, tuple[str, ...]]:
+class _Table(dict[str, Any]):
+    """Signatures by function, each spelled out when it is asked for: few are."""
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        forms = super().__getitem__(name)
+        if forms.__class__ is str:
+            found = []
+            for form in forms.removeprefix("!").split("\n  | "):
+                form = form.strip()
+                for word, meaning in _WORDS.items():
+                    form = form.replace(word, meaning)
+                found.append(form.removesuffix(", " + OUT).removesuffix(", *") if forms[:1] == "!" else form)
+            forms = self[name] = tuple(found)
+        return forms
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+
+def table(text: str) -> dict[str, Any]:
     """The signatures of a text such as the above, by function."""
-    found: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
-    for line in text.strip().splitlines():
-        if not line.startswith("  | "):
-            head, _, line = line.partition(":")
-            names = head.split()
-        line = line.removeprefix("  | ").strip()
-        for word, meaning in _WORDS.items():
-            line = line.replace(word, meaning)
-        for name in names:
+    found = _Table()
+    for entry in re.split(r"\n(?!  \|)", text.strip()):
+        head, _, forms = entry.partition(":")
+        for name in head.split():
             bare = name.removesuffix("!")
-            found[bare] = (*found.get(bare, ()), line)
+            found[bare] = forms
             if bare != name:
-                found[bare + "_"] = (*found.get(bare + "_", ()), line.removesuffix(", " + OUT).removesuffix(", *"))
+                found[bare + "_"] = "!" + forms
     return found
 
 

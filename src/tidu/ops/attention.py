@@ -324,7 +324,7 @@ def _check_shapes(q: Value, k: Value, v: Value, padding: Value, mask: Value, num
     return False
 
 
-def canonical_mask(
+def _canonical_mask(
     mask: Value, mask_name: str, other_type: Any, other_name: str, target_type: Any, check_other: bool = True
 ) -> Value:
     """A mask as what is added to scores: minus infinity where a boolean one is True."""
@@ -367,7 +367,7 @@ def multi_head_attention_forward(
     length, b, width = query.shape
     others = key.shape[0]
     mask_type = None if attn_mask is None else attn_mask.dtype
-    key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype)
+    key_padding_mask = _canonical_mask(key_padding_mask, "key_padding_mask", mask_type, "attn_mask", query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -376,7 +376,7 @@ def multi_head_attention_forward(
     if is_causal and key_padding_mask is None and not need_weights:
         attn_mask = None
     else:
-        attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
+        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if key_padding_mask is not None:
             is_causal = False
     _must(width == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")

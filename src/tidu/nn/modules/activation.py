@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...ops.attention import canonical_mask
 from ...ops.factories import empty
 from .. import functional as F
 from .. import init
@@ -444,8 +443,8 @@ class MultiheadAttention(Module):
         """
         turned = self.batch_first and query.dim() == 3
         other = None if attn_mask is None else attn_mask.dtype
-        key_padding_mask = canonical_mask(key_padding_mask, "key_padding_mask", other, "attn_mask", query.dtype)
-        attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
+        key_padding_mask = F._canonical_mask(key_padding_mask, "key_padding_mask", other, "attn_mask", query.dtype)
+        attn_mask = F._canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         if turned:
             # What is one tensor stays one: self-attention projects it once.
             same_key, same_value = key is query, value is key

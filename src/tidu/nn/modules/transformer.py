@@ -12,7 +12,6 @@ import numpy as np
 from ... import dtypes
 from ...core.modes import state
 from ...core.tensor import tensor_of
-from ...ops.attention import canonical_mask
 from .. import functional as F
 from ..init import xavier_uniform_
 from .activation import MultiheadAttention
@@ -111,8 +110,8 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         other = None if src_mask is None else src_mask.dtype
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "src_mask", src.dtype)
-        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
+        padding = F._canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "src_mask", src.dtype)
+        mask = F._canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -234,8 +233,8 @@ class TransformerEncoder(Module):
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
     ) -> Any:
         other = None if mask is None else mask.dtype
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "mask", src.dtype)
-        mask = canonical_mask(mask, "mask", None, "", src.dtype, False)
+        padding = F._canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "mask", src.dtype)
+        mask = F._canonical_mask(mask, "mask", None, "", src.dtype, False)
         zeroed = self._zeroes_padding(src, mask, padding)
         is_causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
         out = src
