@@ -7,9 +7,7 @@ import os
 import sys
 from typing import Any
 
-__all__ = [
-    "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir",
-]  # fmt: skip
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 _dir: str | None = None
 

@@ -150,8 +150,11 @@ MAKERS = {
         "__config__ _tensor accelerator export functional mps mtia nested onnx return_types storage types xpu".split(),
         "elsewhere",
     ),
-    "quantization": "ao", "quasirandom": "random", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
-}  # fmt: skip
+    "quantization": "ao",
+    "quasirandom": "random",
+    "cpu.amp": "amp._old",
+    "cuda.amp": "amp._old",
+}
 
 
 class Maker:

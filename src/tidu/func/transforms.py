@@ -450,9 +450,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 # ------------------------------------------------------------------ jvp
 
 
-def jvp(
-    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
-) -> Any:  # fmt: skip
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """func(*primals), and its derivative in the direction of `tangents`. Source: torch.func.jvp.
 
     >>> import tidu as torch

@@ -171,7 +171,15 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    *_multiprocessing.__all__, "ProcessContext", "ProcessException", "ProcessExitedException",
-    "ProcessRaisedException", "SpawnContext", "get_all_sharing_strategies", "get_sharing_strategy",
-    "set_sharing_strategy", "spawn", "start_processes",
-]  # fmt: skip
+    *_multiprocessing.__all__,
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "get_all_sharing_strategies",
+    "get_sharing_strategy",
+    "set_sharing_strategy",
+    "spawn",
+    "start_processes",
+]

@@ -408,8 +408,11 @@ def _logsigmoid_rule(g: Any, x: Any) -> Any:
 
 
 logsigmoid = unary(
-    "log_sigmoid", _logsigmoid, _recorded("LogSigmoid", _logsigmoid_rule, tensors="g x"), policy=refuse("bic", "log_sigmoid_cpu")
-)  # fmt: skip
+    "log_sigmoid",
+    _logsigmoid,
+    _recorded("LogSigmoid", _logsigmoid_rule, tensors="g x"),
+    policy=refuse("bic", "log_sigmoid_cpu"),
+)
 logsigmoid.__doc__ = "log(sigmoid(input)), without overflow. Source: torch.nn.functional.logsigmoid."
 
 

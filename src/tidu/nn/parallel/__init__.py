@@ -13,9 +13,14 @@ from ...naming import submodule
 from ..modules.module import Module
 
 __all__ = [
-    "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate",
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
     "scatter",
-]  # fmt: skip
+]
 
 
 class DataParallel(Module):
@@ -34,9 +39,8 @@ class DataParallel(Module):
 
 
 def data_parallel(
-    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0,
-    module_kwargs: Any = None,
-) -> Any:  # fmt: skip
+    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None
+) -> Any:
     """Run a module on several devices. Source: torch.nn.parallel.data_parallel.
 
     Raises:

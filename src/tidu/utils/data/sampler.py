@@ -15,9 +15,14 @@ from ...ops.factories import empty
 from ...ops.random import randint, randperm
 
 __all__ = [
-    "BatchSampler", "DistributedSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
+    "BatchSampler",
+    "DistributedSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
     "WeightedRandomSampler",
-]  # fmt: skip
+]
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -159,9 +164,14 @@ class DistributedSampler(Sampler[int]):
     """
 
     def __init__(
-        self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
-        seed: int = 0, drop_last: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
         if num_replicas is None or rank is None:
             from ... import distributed
 
