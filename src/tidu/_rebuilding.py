@@ -161,15 +161,9 @@ _BLOCKED = ("sys", "os", "posix", "nt")
 _REFUSED = frozenset(
     code[0]
     for code in (
-        pickle.INST,
-        pickle.OBJ,
-        pickle.EXT1,
-        pickle.EXT2,
-        pickle.EXT4,
-        pickle.NEXT_BUFFER,
-        pickle.READONLY_BUFFER,
+        pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER
     )
-)
+)  # fmt: skip
 
 
 class _Orders(dict[int, Any]):

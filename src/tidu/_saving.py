@@ -197,13 +197,9 @@ def _place(t: Tensor) -> tuple[Any, ...]:
 
 
 def save(
-    obj: Any,
-    f: Any,
-    pickle_module: Any = pickle,
-    pickle_protocol: int = DEFAULT_PROTOCOL,
-    _use_new_zipfile_serialization: bool = True,
-    _disable_byteorder_record: bool = False,
-) -> None:
+    obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = DEFAULT_PROTOCOL,
+    _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False,
+) -> None:  # fmt: skip
     """Save an object, with the tensors in it, to a file. Source: torch.save.
 
     A file is written beside the one that is meant and takes its place once it is whole, so that a save that fails

@@ -17,18 +17,10 @@ from .core.tensor import Tensor
 from .utils.data._utils import ExceptionWrapper
 
 __all__ = [
-    "ExceptionWrapper",
-    "_accumulate",
-    "_flatten_dense_tensors",
-    "_rebuild_parameter",
-    "_rebuild_parameter_with_state",
-    "_rebuild_tensor",
-    "_rebuild_tensor_v2",
-    "_rebuild_tensor_v3",
-    "_reorder_tensors_as",
-    "_take_tensors",
+    "ExceptionWrapper", "_accumulate", "_flatten_dense_tensors", "_rebuild_parameter", "_rebuild_parameter_with_state",
+    "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
     "_unflatten_dense_tensors",
-]
+]  # fmt: skip
 
 
 def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterator[Any]:

@@ -23,15 +23,9 @@ from .core.errors import explain_lack, missing_name
 _OURS = __package__ + "."
 # Where PyTorch has the classes of modules that it has not.
 _HOMES = {
-    "core.modes": "autograd.grad_mode",
-    "core.hooks": "utils.hooks",
-    "core.node": "autograd.graph",
-    "ops._generator": "_C",
-    "core.tensor": "",
-    "shapes": "",
-    "dtypes": "",
-    "devices": "",
-}
+    "core.modes": "autograd.grad_mode", "core.hooks": "utils.hooks", "core.node": "autograd.graph",
+    "ops._generator": "_C", "core.tensor": "", "shapes": "", "dtypes": "", "devices": "",
+}  # fmt: skip
 
 
 def install_as_torch() -> None:

@@ -22,24 +22,10 @@ _RAISING = (
 ).split()
 _ABSENT = device_names("torch.cuda")
 __all__ = [
-    "Event",
-    "OutOfMemoryError",
-    "Stream",
-    "device",
-    "is_bf16_supported",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "max_memory_reserved",
-    "memory_allocated",
-    "memory_reserved",
-    "reset_peak_memory_stats",
-    "seed",
-    "seed_all",
-    "set_rng_state",
-    "stream",
-    *_ABSENT,
-    *_RAISING,
-]
+    "Event", "OutOfMemoryError", "Stream", "device", "is_bf16_supported", "manual_seed_all", "max_memory_allocated",
+    "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_rng_state", "stream", *_ABSENT, *_RAISING,
+]  # fmt: skip
 globals().update(_ABSENT)
 
 

@@ -28,36 +28,13 @@ from .core.tensor import Tensor
 
 NAMESPACES = ("nn.functional", "linalg", "fft", "special")
 OPERATORS = {
-    "__abs__": "abs",
-    "__add__": "add",
-    "__ge__": "ge",
-    "__gt__": "gt",
-    "__iadd__": "add_",
-    "__ifloordiv__": "floor_divide_",
-    "__imod__": "remainder_",
-    "__imul__": "mul_",
-    "__isub__": "sub_",
-    "__itruediv__": "div_",
-    "__le__": "le",
-    "__lt__": "lt",
-    "__matmul__": "matmul",
-    "__mod__": "remainder",
-    "__mul__": "mul",
-    "__ne__": "ne",
-    "__neg__": "neg",
-    "__pos__": "positive",
-    "__radd__": "add",
-    "__rand__": "bitwise_and",
-    "__rmul__": "mul",
-    "__ror__": "bitwise_or",
-    "__rxor__": "bitwise_xor",
-    "__str__": "__repr__",
-    "__sub__": "sub",
-    "__truediv__": "div",
-    "__pow__": "pow",
-    "ndimension": "dim",
+    "__abs__": "abs", "__add__": "add", "__ge__": "ge", "__gt__": "gt", "__iadd__": "add_", "__ifloordiv__": "floor_divide_",
+    "__imod__": "remainder_", "__imul__": "mul_", "__isub__": "sub_", "__itruediv__": "div_", "__le__": "le", "__lt__": "lt",
+    "__matmul__": "matmul", "__mod__": "remainder", "__mul__": "mul", "__ne__": "ne", "__neg__": "neg", "__pos__": "positive",
+    "__radd__": "add", "__rand__": "bitwise_and", "__rmul__": "mul", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
+    "__str__": "__repr__", "__sub__": "sub", "__truediv__": "div", "__pow__": "pow", "ndimension": "dim",
     "nelement": "numel",
-}
+}  # fmt: skip
 # What is about tensors and no op, and what PyTorch's functions do not show either.
 UNSEEN = frozenset(
     "__class__ __class_getitem__ __delattr__ __dir__ __getattr__ __hash__ __init__ __init_subclass__ __iter__ __new__ "

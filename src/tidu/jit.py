@@ -10,32 +10,11 @@ from .naming import sourced_all
 from .nn.modules.module import Module
 
 __all__ = [
-    "Attribute",
-    "Final",
-    "ScriptFunction",
-    "ScriptModule",
-    "annotate",
-    "export",
-    "fork",
-    "freeze",
-    "ignore",
-    "interface",
-    "is_scripting",
-    "is_tracing",
-    "isinstance",
-    "load",
-    "optimize_for_inference",
-    "save",
-    "script",
-    "script_if_tracing",
-    "script_method",
-    "set_fusion_strategy",
-    "strict_fusion",
-    "trace",
-    "trace_module",
-    "unused",
+    "Attribute", "Final", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "interface",
+    "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
+    "script_if_tracing", "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused",
     "wait",
-]
+]  # fmt: skip
 
 ScriptModule = Module
 RecursiveScriptModule = Module

@@ -150,11 +150,8 @@ MAKERS = {
         "__config__ _tensor accelerator export functional mps mtia nested onnx return_types storage types xpu".split(),
         "elsewhere",
     ),
-    "quantization": "ao",
-    "quasirandom": "random",
-    "cpu.amp": "amp._old",
-    "cuda.amp": "amp._old",
-}
+    "quantization": "ao", "quasirandom": "random", "cpu.amp": "amp._old", "cuda.amp": "amp._old",
+}  # fmt: skip
 
 
 class Maker:

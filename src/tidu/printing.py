@@ -26,16 +26,9 @@ from .core.subclass import Special
 from .core.tensor import Tensor, raw
 
 __all__ = [
-    "PRINT_OPTS",
-    "set_printoptions",
-    "get_printoptions",
-    "printoptions",
-    "array_repr",
-    "tensor_repr",
-    "tensor_format",
-    "grad_tracking_repr",
-    "batched_repr",
-]
+    "PRINT_OPTS", "set_printoptions", "get_printoptions", "printoptions",
+    "array_repr", "tensor_repr", "tensor_format", "grad_tracking_repr", "batched_repr",
+]  # fmt: skip
 
 
 # ---- options

@@ -15,15 +15,9 @@ from .autograd.profiler import EventList, record_function
 from .autograd.profiler import profile as _profile
 
 __all__ = [
-    "ProfilerAction",
-    "ProfilerActivity",
-    "kineto_available",
-    "profile",
-    "record_function",
-    "schedule",
-    "supported_activities",
-    "tensorboard_trace_handler",
-]
+    "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+    "supported_activities", "tensorboard_trace_handler",
+]  # fmt: skip
 
 
 class ProfilerActivity(Enum):
@@ -56,7 +50,7 @@ def kineto_available() -> bool:
 
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
-) -> Callable[[int], ProfilerAction]:
+) -> Callable[[int], ProfilerAction]:  # fmt: skip
     """A schedule: after `skip_first` steps cycles of `wait`, `warmup` and `active` steps, `repeat` of them (0: for
     ever).
 
@@ -118,14 +112,9 @@ class profile:
     """
 
     def __init__(
-        self,
-        *,
-        activities: Iterable[ProfilerActivity] | None = None,
-        schedule: Any = None,
-        on_trace_ready: Callable[[profile], Any] | None = None,
-        record_shapes: bool = False,
-        **options: Any,
-    ) -> None:
+        self, *, activities: Iterable[ProfilerActivity] | None = None, schedule: Any = None,
+        on_trace_ready: Callable[[profile], Any] | None = None, record_shapes: bool = False, **options: Any,
+    ) -> None:  # fmt: skip
         self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self.on_trace_ready, self.record_shapes = on_trace_ready, record_shapes
         self.step_num = 0

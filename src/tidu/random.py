@@ -16,15 +16,9 @@ from .ops._generator import Generator, default_generator, get_rng_state, initial
 from .ops.random import randint
 
 __all__ = [
-    "default_generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-    "thread_safe_generator",
-]
+    "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "set_rng_state", "thread_safe_generator",
+]  # fmt: skip
 
 
 @contextmanager

@@ -293,32 +293,12 @@ from ._loading import load  # noqa: E402
 from ._saving import DEFAULT_PROTOCOL, save  # noqa: E402
 
 __all__ = [
-    "DEFAULT_PROTOCOL",
-    "LoadEndianness",
-    "MAP_LOCATION",
-    "MAP_PRIVATE",
-    "MAP_SHARED",
-    "SourceChangeWarning",
-    "add_safe_globals",
-    "check_module_version_greater_or_equal",
-    "clear_safe_globals",
-    "default_restore_location",
-    "get_crc32_options",
-    "get_default_load_endianness",
-    "get_default_mmap_options",
-    "get_safe_globals",
-    "get_unsafe_globals_in_checkpoint",
-    "load",
-    "location_tag",
-    "normalize_storage_type",
-    "register_package",
-    "safe_globals",
-    "save",
-    "set_crc32_options",
-    "set_default_load_endianness",
-    "set_default_mmap_options",
-    "skip_data",
-]
+    "DEFAULT_PROTOCOL", "LoadEndianness", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "SourceChangeWarning", "add_safe_globals",
+    "check_module_version_greater_or_equal", "clear_safe_globals", "default_restore_location", "get_crc32_options",
+    "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals", "get_unsafe_globals_in_checkpoint",
+    "load", "location_tag", "normalize_storage_type", "register_package", "safe_globals", "save", "set_crc32_options",
+    "set_default_load_endianness", "set_default_mmap_options", "skip_data",
+]  # fmt: skip
 
 
 sourced_all(globals())

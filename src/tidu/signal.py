@@ -45,16 +45,9 @@ def _steps(M: int, sym: bool) -> int:
 
 
 def exponential(
-    M: int,
-    *,
-    center: float | None = None,
-    tau: float = 1.0,
-    sym: bool = True,
-    dtype: Any = None,
-    layout: Any = strided,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = strided,
+    device: Any = None, requires_grad: bool = False,
+) -> Any:  # fmt: skip
     """exp(-|n - center| / tau). Source: torch.signal.windows.exponential."""
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -87,15 +80,9 @@ def cosine(
 
 
 def gaussian(
-    M: int,
-    *,
-    std: float = 1.0,
-    sym: bool = True,
-    dtype: Any = None,
-    layout: Any = strided,
-    device: Any = None,
+    M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = strided, device: Any = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """exp(-(n - middle)^2 / (2 std^2)). Source: torch.signal.windows.gaussian."""
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")

@@ -20,17 +20,9 @@ from .ops.matmul import mm as _dense_mm
 
 _UNBUILT = "spsolve"
 __all__ = [
-    "addmm",
-    "as_sparse_gradcheck",
-    "check_sparse_tensor_invariants",
-    "log_softmax",
-    "mm",
-    "sampled_addmm",
-    "softmax",
-    "spdiags",
-    "sum",
-    *_UNBUILT.split(),
-]
+    "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax",
+    "spdiags", "sum", *_UNBUILT.split(),
+]  # fmt: skip
 
 
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:

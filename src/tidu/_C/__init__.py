@@ -17,18 +17,10 @@ from ..overrides import DisableTorchFunction
 _TensorBase = TensorBase
 
 __all__ = [
-    "DisableTorchFunction",
-    "DisableTorchFunctionSubclass",
-    "Generator",
-    "TensorBase",
-    "_LinAlgError",
-    "_TensorBase",
-    "_disabled_torch_function_impl",
-    "_get_tracing_state",
-    "_is_grad_enabled",
-    "_log_api_usage_once",
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "TensorBase", "_LinAlgError", "_TensorBase",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_is_grad_enabled", "_log_api_usage_once",
     "_set_grad_enabled",
-]
+]  # fmt: skip
 
 
 def _get_tracing_state() -> None:

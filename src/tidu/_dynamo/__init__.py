@@ -11,24 +11,10 @@ from ..naming import submodule
 from ..nn.modules.module import Module
 
 __all__ = [
-    "OptimizedModule",
-    "allow_in_graph",
-    "assume_constant_result",
-    "config",
-    "disable",
-    "disallow_in_graph",
-    "forbid_in_graph",
-    "graph_break",
-    "is_compiling",
-    "is_dynamo_supported",
-    "list_backends",
-    "mark_dynamic",
-    "mark_static",
-    "mark_static_address",
-    "maybe_mark_dynamic",
-    "optimize",
-    "reset",
-]
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
+    "forbid_in_graph", "graph_break", "is_compiling", "is_dynamo_supported", "list_backends", "mark_dynamic", "mark_static",
+    "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
+]  # fmt: skip
 
 
 class OptimizedModule(Module):
@@ -91,17 +77,9 @@ submodule(globals(), "testing", CompileCounter=CompileCounter)
 exc = submodule(globals(), "exc", InvalidBackend=_InvalidBackend)
 # The compiler's settings: a module on which any may be set, and none matters.
 config = submodule(
-    globals(),
-    "config",
-    suppress_errors=False,
-    cache_size_limit=8,
-    recompile_limit=8,
-    capture_scalar_outputs=False,
-    capture_dynamic_output_shape_ops=False,
-    assume_static_by_default=True,
-    verbose=False,
-    disable=True,
-)
+    globals(), "config", suppress_errors=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,
+    capture_dynamic_output_shape_ops=False, assume_static_by_default=True, verbose=False, disable=True,
+)  # fmt: skip
 
 
 def is_dynamo_supported() -> bool:

@@ -31,13 +31,9 @@ def _autocast(device: str, usual: Any) -> type:
 def _scaler(device: str) -> type:
     class Scaler(GradScaler):
         def __init__(
-            self,
-            init_scale: float = 65536.0,
-            growth_factor: float = 2.0,
-            backoff_factor: float = 0.5,
-            growth_interval: int = 2000,
-            enabled: bool = True,
-        ) -> None:
+            self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+            growth_interval: int = 2000, enabled: bool = True,
+        ) -> None:  # fmt: skip
             _warn(f"torch.{device}.amp.GradScaler(args...)", f"torch.amp.GradScaler('{device}', args...)")
             super().__init__(device, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 

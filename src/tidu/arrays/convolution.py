@@ -34,7 +34,7 @@ from tidu.arrays.columns import (
     seen_at,
     share,
     windows,
-)
+)  # fmt: skip
 from tidu.arrays.threads import BLOCK
 
 _FLOAT32 = np.dtype(np.float32)
@@ -178,15 +178,9 @@ def adjoint_weight(
 
 
 def adjoint_input(
-    g: np.ndarray,
-    w: np.ndarray,
-    bias: np.ndarray | None,
-    size: Ints,
-    stride: Ints,
-    pads: Pads,
-    dilation: Ints,
+    g: np.ndarray, w: np.ndarray, bias: np.ndarray | None, size: Ints, stride: Ints, pads: Pads, dilation: Ints,
     groups: int,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """The adjoint of `correlate` in its input, of the spatial `size`, plus bias: the transposed convolution."""
     kernel = w.shape[2:]
     o, per = w.shape[0], w.shape[1]
@@ -259,16 +253,9 @@ def _scatter(
 
 
 def _added(
-    g: np.ndarray,
-    matrix: np.ndarray,
-    groups: int,
-    c: int,
-    size: Ints,
-    kernel: Ints,
-    stride: Ints,
-    pads: Pads,
+    g: np.ndarray, matrix: np.ndarray, groups: int, c: int, size: Ints, kernel: Ints, stride: Ints, pads: Pads,
     dilation: Ints,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """The adjoint at some samples, (n, groups, c, *size), of a matrix (groups, c * places, channels of g / groups)."""
     n, out = len(g), g.shape[2:]
     wide = [

@@ -72,11 +72,9 @@ def product_of(k: Loops) -> Callable[..., None]:
         def some(i: Any) -> tuple[()]:
             whole = b.mul(b.sdiv(columns, f.whole(wide * WIDTH)), f.whole(wide * WIDTH))
             f.loop(
-                whole,
-                wide * WIDTH,
-                (),
+                whole, wide * WIDTH, (),
                 lambda j: tile(i, count, [Lanes(f, b.add(j, f.whole(WIDTH * v)), None) for v in range(wide)]),
-            )
+            )  # fmt: skip
             f.steps(whole, columns, WIDTH, (), lambda j: tile(i, count, [f.some(j, columns)]))
             return ()
 

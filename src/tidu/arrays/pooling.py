@@ -22,15 +22,8 @@ from .select import add_rows
 from .threads import BIG, BLOCK, parallel, quiet
 
 __all__ = [
-    "Window",
-    "max_backward",
-    "max_forward",
-    "max_indices",
-    "plane_places",
-    "sum_backward",
-    "sum_forward",
-    "table_max",
-]
+    "Window", "max_backward", "max_forward", "max_indices", "plane_places", "sum_backward", "sum_forward", "table_max",
+]  # fmt: skip
 
 Windows = Sequence["Window"]
 _NATIVE = 1 << 14  # elements from which a native loop pays

@@ -30,7 +30,9 @@ from .native import over_rows
 from .rows import number, row_sum
 from .threads import BIG, one_blas_thread, parallel, quiet, step_of
 
-__all__ = ["cumsum", "divided", "mean_all", "mean_axes", "sum_all", "sum_axes"]
+__all__ = [
+    "cumsum", "divided", "mean_all", "mean_axes", "sum_all", "sum_axes",
+]  # fmt: skip
 
 _FLOAT32, _INT64 = np.dtype(np.float32), np.dtype(np.int64)
 _empty, _div, _einsum = np.empty, np.divide, np.einsum

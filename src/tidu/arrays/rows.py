@@ -22,16 +22,9 @@ from tidu.arrays.native import kernel as kernel_of
 from tidu.arrays.threads import exponential, one_blas_thread, parallel, quiet, step_of
 
 __all__ = [
-    "layer_norm",
-    "layer_norm_backward",
-    "log_softmax",
-    "log_softmax_backward",
-    "logsumexp",
-    "row_dot",
-    "row_sum",
-    "softmax",
-    "softmax_backward",
-]
+    "layer_norm", "layer_norm_backward", "log_softmax", "log_softmax_backward", "logsumexp", "row_dot", "row_sum",
+    "softmax", "softmax_backward",
+]  # fmt: skip
 
 _FLOAT32 = np.dtype(np.float32)
 _exp, _mul, _sub, _add, _div, _log = np.exp, np.multiply, np.subtract, np.add, np.divide, np.log

@@ -113,11 +113,10 @@ _TRANSFORMS.vjp = _vjp
 
 submodule(globals(), "variable", "Variable")
 submodule(
-    globals(),
-    "grad_mode",
+    globals(), "grad_mode",
     "enable_grad enforce_grad_layout_policy inference_mode no_grad set_grad_enabled set_multithreading_enabled "
     "_force_original_view_tracking _unsafe_preserve_version_counter",
-)
+)  # fmt: skip
 __all__ = [
     "Function",
     "detect_anomaly",

@@ -12,14 +12,9 @@ from ..core.modes import _Mode, in_all_threads, state
 from ..core.subclass import watch_all
 
 __all__ = [
-    "detect_anomaly",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "masked_zeros",
-    "set_anomaly_enabled",
-    "set_debug",
-    "set_detect_anomaly",
-]
+    "detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "masked_zeros", "set_anomaly_enabled",
+    "set_debug", "set_detect_anomaly",
+]  # fmt: skip
 
 
 def is_anomaly_enabled() -> bool:

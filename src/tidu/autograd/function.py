@@ -231,10 +231,8 @@ class Saved:
             packed, unpack = self.hooks
             t = unpack(packed)
             if not isinstance(t, Tensor):
-                raise TypeError(
-                    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                    f"{type(t).__name__}"
-                )
+                raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                                f"{type(t).__name__}")  # fmt: skip
             return t
         if self.cell[0] != self.version:
             raise modified(node, self.tensor if self.nr is None else self.a, self.cell, self.version)

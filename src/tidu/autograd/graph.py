@@ -19,16 +19,9 @@ from ..core.tensor import Tensor, tensor_of
 from ..core.views import live_node
 
 __all__ = [
-    "GradientEdge",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
 
 
 class _Place(NamedTuple):
@@ -129,7 +122,7 @@ class _MultiHandle(RemovableHandle):
 
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
-) -> RemovableHandle:
+) -> RemovableHandle:  # fmt: skip
     """Call `fn` once in a backward pass: with all the gradients when all that will come have come ("all"), or with the
     first one ("any"). Source: torch.autograd.graph.register_multi_grad_hook."""
     if mode not in ("all", "any"):

@@ -19,7 +19,9 @@ from ..core.modes import state
 from ..core.subclass import FACES, Special, pop_mode, push_mode
 from ..core.tensor import Tensor, raw
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker", "profile", "record_function"]
+__all__ = [
+    "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker", "profile", "record_function",
+]  # fmt: skip
 
 _clock = time.perf_counter_ns
 
@@ -224,16 +226,11 @@ class _Recorder:
 
 
 RENAMED = {
-    "cast": "_to_copy",
-    "cross_entropy": "cross_entropy_loss",
-    "nll_loss": "nll_loss_nd",
-    "tensor": "lift_fresh",
-    "LogSoftmaxBackwardDataBackward": "_log_softmax_backward_data",
-    "contiguous_clone": "clone",
-    "SoftmaxBackwardDataBackward": "_softmax_backward_data",
-    "unsafe_view": "_unsafe_view",
+    "cast": "_to_copy", "cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "tensor": "lift_fresh",
+    "LogSoftmaxBackwardDataBackward": "_log_softmax_backward_data", "contiguous_clone": "clone",
+    "SoftmaxBackwardDataBackward": "_softmax_backward_data", "unsafe_view": "_unsafe_view",
     "reshape_copy": "_unsafe_view",
-}
+}  # fmt: skip
 _active: list[_Recorder] = []
 
 
@@ -255,22 +252,12 @@ class profile:
     """
 
     def __init__(
-        self,
-        enabled: bool = True,
-        *,
-        use_cuda: bool = False,
-        use_device: str | None = None,
+        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None,
         record_shapes: bool = False,
-        with_flops: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        with_modules: bool = False,
-        use_kineto: bool = False,
-        use_cpu: bool = True,
-        experimental_config: Any = None,
-        acc_events: bool = False,
+        with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
+        use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
         custom_trace_id_callback: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.enabled, self.record_shapes = enabled, record_shapes
         self.entered = False
         self._events: EventList | None = None

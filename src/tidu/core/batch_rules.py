@@ -31,24 +31,13 @@ def _unfold(v: Any, n: int) -> Any:
 @rule(
     *[f"{name}{d}d" for name in ("avg_pool", "adaptive_avg_pool", "adaptive_max_pool", "max_pool") for d in (2, 3)],
     *[f"{name}{d}d" for name in ("reflection_pad", "replication_pad") for d in (1, 2, 3)],
-    *[f"upsample_nearest{d}d" for d in (1, 2, 3)],
-    *[f"_upsample_nearest_exact{d}d" for d in (1, 2, 3)],
-    "max_pool2d_with_indices",
-    "max_pool3d_with_indices",
-    "upsample_linear1d",
-    "upsample_bilinear2d",
+    *[f"upsample_nearest{d}d" for d in (1, 2, 3)], *[f"_upsample_nearest_exact{d}d" for d in (1, 2, 3)],
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "upsample_linear1d", "upsample_bilinear2d",
     "upsample_trilinear3d",
-    "upsample_bicubic2d",
-    "_upsample_bilinear2d_aa",
-    "_upsample_bicubic2d_aa",
-    "im2col",
-    "col2im",
+    "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "im2col", "col2im",
     "native_channel_shuffle",
-    "grid_sampler_2d",
-    "grid_sampler_3d",
-    "max_unpool2d",
-    "max_unpool3d",
-)
+    "grid_sampler_2d", "grid_sampler_3d", "max_unpool2d", "max_unpool3d",
+)  # fmt: skip
 def _of_samples(op: Any, args: Sequence[Any], level: int) -> Any:
     """Ops that treat every sample (the first dimension) alike and apart."""
     n = batch_size(op, args, level)
@@ -333,22 +322,10 @@ def _middle(op: Any, args: Sequence[Any], level: int) -> Any:
     return getattr(v.reshape((v.shape[0], -1)), op.name)(1)[0]
 
 
-for _name in (
-    "sort.stable",
-    "argsort",
-    "narrow_copy",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "transpose_copy",
-    "select_copy",
-    "slice_copy",
-    "squeeze_copy.dim",
-    "squeeze_copy.dims",
-    "split_copy",
-    "split_with_sizes_copy",
-    "unbind_copy",
-    "unfold_copy",
-):
+for _name in ("sort.stable", "argsort", "narrow_copy", "unsafe_split", "unsafe_split_with_sizes", "transpose_copy",
+              "select_copy", "slice_copy", "squeeze_copy.dim", "squeeze_copy.dims", "split_copy",
+              "split_with_sizes_copy",
+              "unbind_copy", "unfold_copy"):  # fmt: skip
     RULES[_name] = dims_move_on
 for _name in ("permute", "unsqueeze", "expand", "view", "squeeze", "t", "diagonal"):
     RULES[_name + "_copy"] = RULES[_name]

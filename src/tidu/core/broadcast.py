@@ -21,7 +21,9 @@ def _cast(input: Any, dtype: Any) -> Any:
     return converted(input, dtype, "C" if 0 in input.strides else "K")
 
 
-cast_op = linear("cast", _cast, lambda g, input_dtype: cast(g, input_dtype), node="ToCopyBackward0", out_arg=False)
+cast_op = linear(
+    "cast", _cast, lambda g, input_dtype: cast(g, input_dtype), node="ToCopyBackward0", out_arg=False
+)  # fmt: skip
 
 
 def cast(x: Any, dtype: Any) -> Any:

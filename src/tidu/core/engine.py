@@ -57,22 +57,9 @@ def current() -> Any:
 
 class Run:
     __slots__ = (
-        "__weakref__",
-        "accumulate",
-        "captured",
-        "create_graph",
-        "grads",
-        "keep",
-        "order",
-        "owned",
-        "pending",
-        "raw",
-        "reached",
-        "shown",
-        "targets",
-        "watched",
-        "ways",
-    )
+        "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "order", "owned",
+        "pending", "raw", "reached", "shown", "targets", "watched", "ways",
+    )  # fmt: skip
 
     def __init__(
         self, keep: bool, create_graph: bool, targets: Sequence[Any] | None, accumulate: bool, raw: bool | None = None

@@ -226,14 +226,9 @@ def writes_plainly(x: Any, a: np.ndarray[Any, Any]) -> bool:
 
 # What may be written where one element shows many times: one number everywhere, and what PyTorch advises against.
 _LENIENT = {
-    "zero": "",
-    "fill.number_": "",
-    "tril": "",
-    "triu": "",
-    "masked_fill": "mask] = scalar",
-    "index_fill": "mask] = scalar",
-    "index_put": "indices] = tensor",
-}
+    "zero": "", "fill.number_": "", "tril": "", "triu": "", "masked_fill": "mask] = scalar",
+    "index_fill": "mask] = scalar", "index_put": "indices] = tensor",
+}  # fmt: skip
 
 
 def apply_inplace(op: Op, args: Sequence[Any]) -> Any:

@@ -175,11 +175,9 @@ class Op:
         """What to save when these inputs want cotangents: (place, how, argument or output) triples."""
         got = self._plans.get(wanted)
         if got is None:
-            readers = (
-                [self.joint]
-                if self.joint
-                else [self.rules[p] for p, w in zip(self.graded, wanted, strict=True) if w and p in self.rules]
-            )
+            readers = [self.joint] if self.joint else [
+                self.rules[p] for p, w in zip(self.graded, wanted, strict=True) if w and p in self.rules
+            ]  # fmt: skip
             places = sorted({r for reader in readers for r in reader.reads if type(r) is int and r >= 0})
             got = self._plans[wanted] = tuple((k, *self._how(self.sources[k])) for k in places)
         return got

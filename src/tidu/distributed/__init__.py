@@ -10,30 +10,11 @@ from ..core.modes import no_grad
 from ..naming import sourced_all, submodule
 
 __all__ = [
-    "ProcessGroup",
-    "ReduceOp",
-    "all_gather",
-    "all_gather_into_tensor",
-    "all_gather_object",
-    "all_reduce",
-    "barrier",
-    "broadcast",
-    "broadcast_object_list",
-    "destroy_process_group",
-    "gather",
-    "get_backend",
-    "get_rank",
-    "get_world_size",
-    "group",
-    "init_process_group",
-    "is_available",
-    "is_initialized",
-    "new_group",
-    "nn",
-    "reduce",
-    "reduce_scatter",
-    "scatter",
-]
+    "ProcessGroup", "ReduceOp", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "barrier",
+    "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "get_backend", "get_rank",
+    "get_world_size", "group", "init_process_group", "is_available", "is_initialized", "new_group", "nn", "reduce",
+    "reduce_scatter", "scatter",
+]  # fmt: skip
 
 
 class ReduceOp(Enum):
@@ -97,14 +78,9 @@ def _of(given: Any = None) -> ProcessGroup:
 
 
 def init_process_group(
-    backend: str | None = None,
-    init_method: str | None = None,
-    timeout: Any = None,
-    world_size: int = -1,
-    rank: int = -1,
-    *args: Any,
-    **kwargs: Any,
-) -> None:
+    backend: str | None = None, init_method: str | None = None, timeout: Any = None, world_size: int = -1,
+    rank: int = -1, *args: Any, **kwargs: Any,
+) -> None:  # fmt: skip
     """Make the group of this process.
 
     Raises:

@@ -22,66 +22,43 @@ from . import (
     transformed,
     transforms,
     utils,
-)
+)  # fmt: skip
 from .kl import kl_divergence, register_kl
 
 # PyTorch has a module for each distribution, by which files know the classes.
 _PLACES = {
     combined: {
-        "independent": "Independent",
-        "mixture_same_family": "MixtureSameFamily",
+        "independent": "Independent", "mixture_same_family": "MixtureSameFamily",
         "transformed_distribution": "TransformedDistribution",
     },
     continuous: {
-        "cauchy": "Cauchy",
-        "chi2": "Chi2",
-        "exponential": "Exponential",
-        "fishersnedecor": "FisherSnedecor",
-        "gamma": "Gamma",
-        "generalized_pareto": "GeneralizedPareto",
-        "laplace": "Laplace",
-        "normal": "Normal",
-        "studentT": "StudentT",
-        "uniform": "Uniform",
+        "cauchy": "Cauchy", "chi2": "Chi2", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor",
+        "gamma": "Gamma", "generalized_pareto": "GeneralizedPareto", "laplace": "Laplace", "normal": "Normal",
+        "studentT": "StudentT", "uniform": "Uniform",
     },
     discrete: {
-        "bernoulli": "Bernoulli",
-        "binomial": "Binomial",
-        "categorical": "Categorical",
-        "geometric": "Geometric",
-        "multinomial": "Multinomial",
-        "negative_binomial": "NegativeBinomial",
-        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
-        "poisson": "Poisson",
+        "bernoulli": "Bernoulli", "binomial": "Binomial", "categorical": "Categorical", "geometric": "Geometric",
+        "multinomial": "Multinomial", "negative_binomial": "NegativeBinomial",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "poisson": "Poisson",
     },
     distribution: {"exp_family": "ExponentialFamily"},
     multivariate: {
-        "beta": "Beta",
-        "dirichlet": "Dirichlet",
-        "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+        "beta": "Beta", "dirichlet": "Dirichlet", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
         "multivariate_normal": "MultivariateNormal",
     },
     further: {
-        "lkj_cholesky": "LKJCholesky",
-        "wishart": "Wishart",
+        "lkj_cholesky": "LKJCholesky", "wishart": "Wishart",
         "continuous_bernoulli": "ContinuousBernoulli",
         "relaxed_bernoulli": "RelaxedBernoulli LogitRelaxedBernoulli",
-        "relaxed_categorical": "RelaxedOneHotCategorical ExpRelaxedCategorical",
-        "von_mises": "VonMises",
+        "relaxed_categorical": "RelaxedOneHotCategorical ExpRelaxedCategorical", "von_mises": "VonMises",
     },
     transformed: {
-        "gumbel": "Gumbel",
-        "half_cauchy": "HalfCauchy",
-        "half_normal": "HalfNormal",
-        "inverse_gamma": "InverseGamma",
-        "kumaraswamy": "Kumaraswamy",
-        "log_normal": "LogNormal",
-        "logistic_normal": "LogisticNormal",
-        "pareto": "Pareto",
-        "weibull": "Weibull",
+        "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
+        "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "log_normal": "LogNormal",
+        "logistic_normal": "LogisticNormal", "pareto": "Pareto", "weibull": "Weibull",
     },
     transforms: {"constraint_registry": "biject_to transform_to ConstraintRegistry"},
-}
+}  # fmt: skip
 
 __all__ = [
     "Distribution",

@@ -8,39 +8,13 @@ from typing import Any
 from ..ops import joining
 
 __all__ = [
-    "Constraint",
-    "MixtureSameFamilyConstraint",
-    "boolean",
-    "cat",
-    "corr_cholesky",
-    "dependent",
-    "dependent_property",
-    "greater_than",
-    "greater_than_eq",
-    "half_open_interval",
-    "independent",
-    "integer_interval",
-    "interval",
-    "is_dependent",
-    "less_than",
-    "lower_cholesky",
-    "lower_triangular",
-    "multinomial",
-    "nonnegative",
-    "nonnegative_integer",
-    "one_hot",
-    "positive",
-    "positive_definite",
-    "positive_integer",
-    "positive_semidefinite",
-    "real",
-    "real_vector",
-    "simplex",
-    "square",
-    "stack",
-    "symmetric",
-    "unit_interval",
-]
+    "Constraint", "MixtureSameFamilyConstraint",
+    "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
+    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",
+    "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
+    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square",
+    "stack", "symmetric", "unit_interval",
+]  # fmt: skip
 
 
 class Constraint:
@@ -129,11 +103,9 @@ class _IndependentConstraint(Constraint):
 def _simple(name: str, test: Callable[[Any], Any], is_discrete: bool = False, event_dim: int = 0) -> Any:
     """A constraint that is one test of a value, of a class of its own."""
     members = {
-        "check": lambda self, value: test(value),
-        "is_discrete": is_discrete,
-        "event_dim": event_dim,
+        "check": lambda self, value: test(value), "is_discrete": is_discrete, "event_dim": event_dim,
         "__module__": __name__,
-    }
+    }  # fmt: skip
     return type("_" + name, (Constraint,), members)()
 
 

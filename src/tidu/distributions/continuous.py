@@ -339,7 +339,9 @@ class Chi2(Gamma):
 class StudentT(Distribution):
     """Student's t with df degrees of freedom, moved and scaled."""
 
-    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    arg_constraints = {
+        "df": constraints.positive, "loc": constraints.real, "scale": constraints.positive,
+    }  # fmt: skip
     support = constraints.real
     has_rsample = True
 
@@ -429,7 +431,9 @@ class FisherSnedecor(Distribution):
 class GeneralizedPareto(Distribution):
     """What lies beyond a threshold `loc`: (1 + k z)^(-1/k - 1) / scale with k the concentration."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
+    arg_constraints = {
+        "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
+    }  # fmt: skip
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:

@@ -119,7 +119,9 @@ class Dirichlet(ExponentialFamily):
 class Beta(ExponentialFamily):
     """x^(a - 1) (1 - x)^(b - 1), with a and b the concentrations 1 and 0."""
 
-    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    arg_constraints = {
+        "concentration1": constraints.positive, "concentration0": constraints.positive,
+    }  # fmt: skip
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0

@@ -18,14 +18,9 @@ from ..ops.windows import broadcast_tensors
 from ..shapes import Size
 
 __all__ = [
-    "broadcast_all",
-    "clamp_probs",
-    "lazy_property",
-    "logits_to_probs",
-    "probs_to_logits",
-    "tril_matrix_to_vec",
+    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
     "vec_to_tril_matrix",
-]
+]  # fmt: skip
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:

@@ -10,26 +10,10 @@ from .transforms import grad, grad_and_value, jvp, linearize, vjp
 from .vmapping import functional_call, replace_all_batch_norm_modules_, stack_module_state, vmap
 
 __all__ = [
-    "debug_unwrap",
-    "functional_call",
-    "functionalize",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "hvp",
-    "implicit",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "rearrange",
-    "replace_all_batch_norm_modules_",
-    "stack_module_state",
-    "taylor",
-    "vjp",
-    "vmap",
-]
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "hvp", "implicit",
+    "jacfwd", "jacobian", "jacrev", "jvp",
+    "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "taylor", "vjp", "vmap",
+]  # fmt: skip
 
 
 def functionalize(func: Any, *, remove: str = "mutations") -> Any:

@@ -450,7 +450,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 # ------------------------------------------------------------------ jvp
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:  # fmt: skip
     """func(*primals), and its derivative in the direction of `tangents`. Source: torch.func.jvp.
 
     >>> import tidu as torch

@@ -124,17 +124,9 @@ def _process(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any],
 
 
 def _run(
-    func: Any,
-    out_dims: Any,
-    randomness: str,
-    spec: Any,
-    kw_spec: Any,
-    flat: list[Any],
-    dims: list[Any],
-    kw_leaves: list[Any],
-    kw_dims: list[Any],
-    n: int,
-) -> Any:
+    func: Any, out_dims: Any, randomness: str, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any],
+    kw_leaves: list[Any], kw_dims: list[Any], n: int,
+) -> Any:  # fmt: skip
     level = levels.enter()
     maps.stack.append((level, n, randomness))
     versions = [x._v[0] for x in flat if x.__class__ is Tensor]
@@ -209,19 +201,9 @@ def _unwrapped(leaves: list[Any], spec: Any, out_dims: Any, level: int, n: int, 
 
 
 def _one_by_one(
-    func: Any,
-    out_dims: Any,
-    spec: Any,
-    kw_spec: Any,
-    flat: list[Any],
-    dims: list[Any],
-    kw_leaves: list[Any],
-    kw_dims: list[Any],
-    n: int,
-    why: str,
-    randomness: str,
-    drawn: Any,
-) -> Any:
+    func: Any, out_dims: Any, spec: Any, kw_spec: Any, flat: list[Any], dims: list[Any], kw_leaves: list[Any],
+    kw_dims: list[Any], n: int, why: str, randomness: str, drawn: Any,
+) -> Any:  # fmt: skip
     """The slices in turn, where a function asks a batch for one value; they draw random numbers as if together."""
     from ..ops.joining import stack
 

@@ -171,15 +171,7 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    *_multiprocessing.__all__,
-    "ProcessContext",
-    "ProcessException",
-    "ProcessExitedException",
-    "ProcessRaisedException",
-    "SpawnContext",
-    "get_all_sharing_strategies",
-    "get_sharing_strategy",
-    "set_sharing_strategy",
-    "spawn",
-    "start_processes",
-]
+    *_multiprocessing.__all__, "ProcessContext", "ProcessException", "ProcessExitedException",
+    "ProcessRaisedException", "SpawnContext", "get_all_sharing_strategies", "get_sharing_strategy",
+    "set_sharing_strategy", "spawn", "start_processes",
+]  # fmt: skip

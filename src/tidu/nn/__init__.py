@@ -93,16 +93,9 @@ _submodule(
     **{f"conv{n}d_weight": _weight(f"conv{n}d") for n in (1, 2, 3)},
 )
 __all__ = [
-    *modules.__all__,
-    "Buffer",
-    "Parameter",
-    "UninitializedBuffer",
-    "UninitializedParameter",
-    "factory_kwargs",
-    "functional",
-    "init",
-    "modules",
-]
+    *modules.__all__, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs",
+    "functional", "init", "modules",
+]  # fmt: skip
 
 _sourced_all(globals())
 for _part in modules.Module.__bases__:

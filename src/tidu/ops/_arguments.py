@@ -312,7 +312,9 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
     return None
 
 
-_CALLED = {"kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex"}
+_CALLED = {
+    "kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex",
+}  # fmt: skip
 _LATE = frozenset(
     "__and__ __or__ __xor__ requires_grad_ resize_ set_ logical_not_ float_power_ detach_ true_divide_ t_ squeeze_ "
     "unsqueeze_ transpose_ swapaxes_ swapdims_ index_put_ clip_".split()

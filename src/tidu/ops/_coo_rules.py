@@ -38,7 +38,7 @@ from .coo import (
     rule,
     sparse,
     underivable,
-)
+)  # fmt: skip
 from .factories import zeros
 from .index_dim import index_add, index_select
 

@@ -223,12 +223,9 @@ def over_batch(fn: Callable[..., Any], cost: float, *arrays: Any) -> Any:
     count = math.prod(lead)
     with few_threads(first):
         if (
-            threads < 2
-            or count * cost < _LONG
-            or count < threads
-            or max(first.shape[-2:]) > _SMALL
+            threads < 2 or count * cost < _LONG or count < threads or max(first.shape[-2:]) > _SMALL
             or any(a.shape[:-2] != lead for a in arrays)
-        ):
+        ):  # fmt: skip
             return fn(*arrays)
         flat = [a.reshape(count, *a.shape[-2:]) for a in arrays]
         step = -(-count // threads)

@@ -408,11 +408,8 @@ def _logsigmoid_rule(g: Any, x: Any) -> Any:
 
 
 logsigmoid = unary(
-    "log_sigmoid",
-    _logsigmoid,
-    _recorded("LogSigmoid", _logsigmoid_rule, tensors="g x"),
-    policy=refuse("bic", "log_sigmoid_cpu"),
-)
+    "log_sigmoid", _logsigmoid, _recorded("LogSigmoid", _logsigmoid_rule, tensors="g x"), policy=refuse("bic", "log_sigmoid_cpu")
+)  # fmt: skip
 logsigmoid.__doc__ = "log(sigmoid(input)), without overflow. Source: torch.nn.functional.logsigmoid."
 
 

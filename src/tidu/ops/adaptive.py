@@ -334,13 +334,9 @@ def _fractional_pool(
 
 def _fractional_face(n: int, always: bool) -> Callable[..., Any]:
     def call(
-        input: Value,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
-        return_indices: bool = False,
+        input: Value, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
         _random_samples: Value = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         both = _fractional_pool(n, input, kernel_size, output_size, output_ratio, _random_samples)
         return both if always or return_indices else both[0]
 

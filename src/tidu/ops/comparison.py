@@ -263,14 +263,9 @@ describe(
 )
 
 OPERATORS = {
-    "__eq__": eq.operator,
-    "__ne__": ne.operator,
-    "__lt__": lt.operator,
-    "__le__": le.operator,
-    "__gt__": gt.operator,
-    "__ge__": ge.operator,
-    "__invert__": _invert,
-}
+    "__eq__": eq.operator, "__ne__": ne.operator, "__lt__": lt.operator, "__le__": le.operator,
+    "__gt__": gt.operator, "__ge__": ge.operator, "__invert__": _invert,
+}  # fmt: skip
 for _word, _fn in (
     ("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xor), ("lshift", bitwise_left_shift),
     ("rshift", bitwise_right_shift),

@@ -425,16 +425,10 @@ def linear(input: Value = REQUIRED, weight: Value = REQUIRED, bias: Value = None
         x, w, b = input._a, weight._a, bias._a
         dt, record = x.dtype, state.record
         if (
-            x.ndim != 2
-            or w.ndim != 2
-            or b.ndim != 1
-            or (dt is not F32 and dt is not F64)
-            or w.dtype is not dt
-            or b.dtype is not dt
-            or x.shape[1] != w.shape[1]
-            or b.shape[0] != w.shape[0]
+            x.ndim != 2 or w.ndim != 2 or b.ndim != 1 or (dt is not F32 and dt is not F64) or w.dtype is not dt
+            or b.dtype is not dt or x.shape[1] != w.shape[1] or b.shape[0] != w.shape[0]
             or record.__class__ is not bool
-        ):
+        ):  # fmt: skip
             return _composed(input, weight, bias)
     except AttributeError:
         return _composed(input, weight, bias)

@@ -234,13 +234,9 @@ _TO = "bool non_blocking = False, bool copy = False, *, torch.memory_format memo
 
 def _bad_to(args: tuple[Any, ...], kw: dict[str, Any]) -> TypeError:
     return bad_combination(
-        "to",
-        args,
-        kw,
-        f"torch.device device = None, torch.dtype dtype = None, {_TO}",
-        f"torch.dtype dtype, {_TO}",
+        "to", args, kw, f"torch.device device = None, torch.dtype dtype = None, {_TO}", f"torch.dtype dtype, {_TO}",
         f"Tensor tensor, {_TO}",
-    )
+    )  # fmt: skip
 
 
 _warned = False

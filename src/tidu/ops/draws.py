@@ -33,7 +33,7 @@ from ._sampler import (
     no_derivative,
     sampler,
     unsupported,
-)
+)  # fmt: skip
 from .random import _normal_op, normal_fill
 
 # ------------------------------------------------------------------ Bernoulli

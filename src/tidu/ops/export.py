@@ -257,32 +257,12 @@ OPERATORS = {
 
 # NumPy's names where they are not the ops'.
 _RENAMED = {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "conjugate": "conj",
-    "divide": "div",
-    "equal": "eq",
-    "fabs": "abs",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "invert": "bitwise_not",
-    "left_shift": "bitwise_left_shift",
-    "less": "lt",
-    "less_equal": "le",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "power": "pow",
-    "right_shift": "bitwise_right_shift",
-    "rint": "round",
-    "subtract": "sub",
-}
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "divide": "div", "equal": "eq", "fabs": "abs",
+    "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
+    "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
+    "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
+}  # fmt: skip
 _SAME = frozenset(
     "add bitwise_and bitwise_or bitwise_xor ceil copysign cos cosh deg2rad exp exp2 expm1 float_power floor "
     "floor_divide fmax fmin fmod gcd heaviside hypot isfinite isinf isnan lcm ldexp log log10 log1p log2 "

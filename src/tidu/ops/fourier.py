@@ -346,7 +346,9 @@ _WHAT = {
 
 def _document() -> None:
     for base, what in _WHAT.items():
-        for ending, over in (("", "along a dimension"), ("2", "over two dimensions"), ("n", "over several dimensions")):
+        for ending, over in (
+            ("", "along a dimension"), ("2", "over two dimensions"), ("n", "over several dimensions"),
+        ):  # fmt: skip
             fn = globals()[base + ending]
             fn.__name__ = fn.__qualname__ = base + ending
             size = "n" if not ending else "s"

@@ -417,7 +417,7 @@ def _check_number(value: Any, d: Any) -> None:
 @numpy_names
 def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None, out: Any = None
-) -> Any:
+) -> Any:  # fmt: skip
     """A copy of `input` with `src` (a tensor or a number) at the places that `index` names along a dimension.
 
     **Arguments** reduce: "add" or "multiply" instead of overwriting, without a gradient.

@@ -72,12 +72,9 @@ _fill_number, _fill_tensor = (_fill_op("fill", "FillBackward0", False), _fill_op
 _ifill_number = _fill_op("fill.number_", "FillBackward2", False)
 _ifill_tensor = _fill_op("fill.tensor_", "FillBackward3", True)
 _zero = Op(
-    "zero",
-    lambda input: np.zeros(input.shape, input.dtype),
-    {"input": _no_part},
-    {"input": lambda t: zeros(t)},
+    "zero", lambda input: np.zeros(input.shape, input.dtype), {"input": _no_part}, {"input": lambda t: zeros(t)},
     out_arg=False,
-)
+)  # fmt: skip
 
 
 def _copy(input: Any, src: Any) -> Any:

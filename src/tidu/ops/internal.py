@@ -35,12 +35,9 @@ from .windows import slice_ as _slice
 
 # What is found under torch.ops.aten only.
 ATEN = (
-    "slice",
-    "native_dropout_backward",
-    "_batch_norm_with_update",
-    "_upsample_bilinear2d_aa",
+    "slice", "native_dropout_backward", "_batch_norm_with_update", "_upsample_bilinear2d_aa",
     "max_pool2d_with_indices_backward",
-)
+)  # fmt: skip
 
 Value = Any
 
@@ -431,7 +428,9 @@ def slice_copy(
     return _slice_copy(input, normalize_dim(dim, input.ndim), start, end, step, out=out)
 
 
-def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None, *, out: Any = None) -> Any:
+def as_strided_copy(
+    input: Any, size: Any, stride: Any, storage_offset: int | None = None, *, out: Any = None
+) -> Any:  # fmt: skip
     """`as_strided`, as a copy."""
     return _strided_copy(input, *windows._strided_arguments(size, stride, storage_offset), out=out)
 

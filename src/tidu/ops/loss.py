@@ -215,10 +215,9 @@ def pair_loss(
         vjp["target"], jvp["target"] = signed(pull_y, ["g", *reads]), signed(push_y, ["t", *reads])
     op = Op(name, signed(forward, reads), vjp, jvp, tensors=("input", "target"))
     cls: Any = type(
-        op.node_name,
-        (PairNode,),
+        op.node_name, (PairNode,),
         {"__slots__": (), "op": op, "pull_x": staticmethod(pull_x), "pull_y": staticmethod(pull_y)},
-    )
+    )  # fmt: skip
     general, count = op.call, len(vjp)
 
     def call(input: Value, target: Value, *args: Any) -> Value:

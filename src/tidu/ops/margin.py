@@ -252,11 +252,9 @@ def _multi_margin_rule(
 
 
 _hot_mask = Op(
-    "class_mask",
-    lambda target, classes: target.reshape(-1, 1) == np.arange(classes),
-    tensors=("target",),
+    "class_mask", lambda target, classes: target.reshape(-1, 1) == np.arange(classes), tensors=("target",),
     register=False,
-)
+)  # fmt: skip
 _weights_of = Op(
     "class_weights", lambda weight, target: weight[target.reshape(-1, 1)], tensors=("weight", "target"), register=False
 )

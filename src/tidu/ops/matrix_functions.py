@@ -76,21 +76,9 @@ def _power(a: Any, n: int) -> Any:
 
 # The numerator of the Pade approximant of exp of order 13, and the norm up to which it is exact to double precision.
 _PADE = (
-    64764752532480000.0,
-    32382376266240000.0,
-    7771770303897600.0,
-    1187353796428800.0,
-    129060195264000.0,
-    10559470521600.0,
-    670442572800.0,
-    33522128640.0,
-    1323241920.0,
-    40840800.0,
-    960960.0,
-    16380.0,
-    182.0,
-    1.0,
-)
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
+    10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
 _THETA = 5.371920351148152
 
 
@@ -551,7 +539,7 @@ def _ormqr_vjp(
 
 def _ormqr_jvp(
     input: Any, tau: Any, other: Any, out: Any, t_input: Any, t_tau: Any, t_other: Any, left: bool, transpose: bool
-) -> Any:
+) -> Any:  # fmt: skip
     total = None if t_other is None else ormqr(input, tau, t_other, left, transpose)
     if t_input is not None or t_tau is not None:
         # The tangent of Q itself, by its product with the identity.

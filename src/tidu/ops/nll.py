@@ -189,15 +189,10 @@ def _hot(input: Value, target: Value, how: int, ignore_index: int) -> Value:
         return None
     dt, record = x.dtype, state.record
     if (
-        (dt is not F32 and dt is not F64)
-        or x.ndim != 2
-        or y.ndim != 1
-        or y.dtype is not INT64
-        or record.__class__ is not bool
-        or len(y) != len(x)
-        or not y.size
-        or ignore_index >= 0
-    ):
+        (dt is not F32 and dt is not F64) or x.ndim != 2 or y.ndim != 1 or y.dtype is not INT64 or record.__class__ is
+        not bool
+        or len(y) != len(x) or not y.size or ignore_index >= 0
+    ):  # fmt: skip
         return None
     if _lowest(y) < 0:
         return None
@@ -549,12 +544,9 @@ def _not_again(g: Value) -> Value:
 
 
 _back = Op(
-    "_ctc_loss_backward",
-    _gradient,
-    {"g": lambda g: _not_again(g), "log_probs": lambda g: _not_again(g)},
-    tensors=("g", "log_probs", "targets", "nll", "alpha"),
-    register=False,
-)
+    "_ctc_loss_backward", _gradient, {"g": lambda g: _not_again(g), "log_probs": lambda g: _not_again(g)},
+    tensors=("g", "log_probs", "targets", "nll", "alpha"), register=False,
+)  # fmt: skip
 _op = Op(
     "_ctc_loss",
     _forward,

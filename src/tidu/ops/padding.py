@@ -153,7 +153,9 @@ def _padded(mode: str, n: int) -> Callable[..., Any]:
     return op
 
 
-_OPS = {(mode, n): _padded(mode, n) for mode in ("reflection", "replication") for n in (1, 2, 3)}
+_OPS = {
+    (mode, n): _padded(mode, n) for mode in ("reflection", "replication") for n in (1, 2, 3)
+}  # fmt: skip
 
 
 @planned

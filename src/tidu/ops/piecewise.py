@@ -253,7 +253,7 @@ _XLOGY = refuse("c", "xlogy_cpu", floats=True)
 _xlogy = binary("xlogy", xlogy_kernel, _log_where, lambda g, x, y: g * x / y, policy=_XLOGY)
 _xlogy_base = binary(
     "xlogy.base", lambda y, x: xlogy_kernel(x, y), lambda g, x, y: g * y / x, policy=_XLOGY, node="XlogyBackward1"
-)
+)  # fmt: skip
 _xlogy_number = binary("xlogy.number", xlogy_kernel, _log_where, policy=_XLOGY, node="XlogyBackward2")
 
 

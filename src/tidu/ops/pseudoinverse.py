@@ -335,21 +335,10 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
 
 
 def lobpcg(
-    A: Any,
-    k: int | None = None,
-    B: Any = None,
-    X: Any = None,
-    n: int | None = None,
-    iK: Any = None,
-    niter: int | None = None,
-    tol: float | None = None,
-    largest: bool | None = None,
-    method: str | None = None,
-    tracker: None = None,
-    ortho_iparams: Any = None,
-    ortho_fparams: Any = None,
-    ortho_bparams: Any = None,
-) -> tuple[Any, Any]:
+    A: Any, k: int | None = None, B: Any = None, X: Any = None, n: int | None = None, iK: Any = None,
+    niter: int | None = None, tol: float | None = None, largest: bool | None = None, method: str | None = None,
+    tracker: None = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """The k largest (or smallest) eigenvalues of A x = lambda B x, and their vectors, which are B-orthonormal. A is
     symmetric, B (the identity unless given) positive definite, both perhaps batches. PyTorch iterates from a guess;
     here the whole matrix is factored, so that what concerns the iteration (X's values, iK, niter, tol, method,

@@ -57,13 +57,9 @@ def _check_type(fn: str, d: Dtype, refused: str = "Bool ComplexFloat ComplexDoub
 
 def _bad_arange(*args: Any) -> TypeError:
     return bad_combination(
-        "arange",
-        args,
-        {},
-        f"Number end, *, Tensor out = None, {OPTIONS}",
-        f"Number start, Number end, *, {OPTIONS}",
+        "arange", args, {}, f"Number end, *, Tensor out = None, {OPTIONS}", f"Number start, Number end, *, {OPTIONS}",
         f"Number start, Number end, Number step = 1, *, Tensor out = None, {OPTIONS}",
-    )
+    )  # fmt: skip
 
 
 def arange(

@@ -401,7 +401,9 @@ def _std_backward(g: Any, input: Any, out: Any, input_shape: Ints, dim: Ints, co
     return _var_backward(scaled, input, input_shape, dim, correction, keepdim)
 
 
-_var = Op("var", _var_forward, vjp={"input": _var_backward}, jvp={"input": _var_forward_rule}, out_arg=False)
+_var = Op(
+    "var", _var_forward, vjp={"input": _var_backward}, jvp={"input": _var_forward_rule}, out_arg=False
+)  # fmt: skip
 _std = Op(
     "std",
     _std_forward,

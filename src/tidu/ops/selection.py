@@ -375,11 +375,9 @@ def _mix(input: Any, end: Any, weight: Any) -> Any:
 
 
 _lerp = elementwise(
-    "lerp",
-    _mix,
-    {"input": lambda weight: 1 - weight, "end": lambda weight: weight},
+    "lerp", _mix, {"input": lambda weight: 1 - weight, "end": lambda weight: weight},
     policy=refuse("bi", "lerp_kernel_scalar"),
-)
+)  # fmt: skip
 _lerp_tensor = elementwise(
     "lerp.tensor", _mix,
     {"input": lambda weight: 1 - weight, "end": lambda weight: weight, "weight": lambda input, end: end - input},

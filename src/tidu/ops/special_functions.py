@@ -56,7 +56,9 @@ erf = special("erf", _erf, lambda x: _2_BY_SQRT_PI * exp(-(x * x)), word="erf_vm
 erfc = special("erfc", "erfc", lambda x: -_2_BY_SQRT_PI * exp(-(x * x)), word="erfc_vml_cpu")
 erfinv = special("erfinv", _erfinv, lambda out: _HALF_SQRT_PI * exp(out * out), word="erfinv_vml_cpu")
 erfcx = special("special_erfcx", "erfcx", lambda x, out: 2 * x * out - _2_BY_SQRT_PI, refused="ch")
-ndtri = special("special_ndtri", "ndtri", lambda out: math.sqrt(2 * math.pi) * exp(out * out / 2), refused="ch")
+ndtri = special(
+    "special_ndtri", "ndtri", lambda out: math.sqrt(2 * math.pi) * exp(out * out / 2), refused="ch"
+)  # fmt: skip
 log_ndtr = special(
     "special_log_ndtr", "log_ndtr", lambda g, x: g / erfcx(x * -math.sqrt(0.5)) * math.sqrt(2 / math.pi), refused="ch"
 )  # fmt: skip
@@ -417,7 +419,9 @@ def _chebyshev(k: int, x: Any, now: Any, last: Any) -> Any:
 
 
 def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    op = binary("special_" + name, kernel, policy=refuse("ch", name + "_cpu", floats=True, plain=True), numbers=FIRST)
+    op = binary(
+        "special_" + name, kernel, policy=refuse("ch", name + "_cpu", floats=True, plain=True), numbers=FIRST
+    )  # fmt: skip
 
     def polynomial(input: Any, other: Any, *, out: Any = None) -> Any:
         either("special_" + name, input, other, "n", "x")
@@ -456,7 +460,7 @@ laguerre_polynomial_l = _polynomial(
 legendre_polynomial_p = _polynomial(
     "legendre_polynomial_p",
     _recurrence(lambda x: x, lambda k, x, now, last: ((2 * k + 1) * x * now - k * last) / (k + 1)),
-)
+)  # fmt: skip
 
 describe(
     globals(),

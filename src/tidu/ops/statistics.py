@@ -310,7 +310,9 @@ def vector_norm(
     return r if out is None else into("linalg_vector_norm", out, r)
 
 
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
+) -> Any:  # fmt: skip
     """A vector norm over some dimensions; "fro" is the 2-norm, "nuc" the sum of singular values."""
     if isinstance(p, str) and p != "fro":
         from .pseudoinverse import matrix_norm

@@ -285,14 +285,9 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         wrong = f"\n      didn't match because some of the arguments have invalid types: (!{type(source).__name__}!)"
         window_of = ", int storage_offset, tuple of ints size, tuple of ints stride = None)"
         raise invalid_combination(
-            "set_",
-            (source,),
-            "()" + wrong,
-            "(torch.Storage source)" + wrong,
-            "(torch.Storage source" + window_of,
-            "(Tensor source)" + wrong,
-            "(Tensor source" + window_of,
-        )
+            "set_", (source,), "()" + wrong, "(torch.Storage source)" + wrong, "(torch.Storage source" + window_of,
+            "(Tensor source)" + wrong, "(Tensor source" + window_of,
+        )  # fmt: skip
     else:
         untyped = source.untyped() if isinstance(source, TypedStorage) else source
         memory = untyped._bytes.view(raw(self).dtype)

@@ -207,7 +207,9 @@ class ArrayOptimizer(Optimizer):
         for p, entry in zip(small, entries, strict=True):
             self._one(group, p, p._grad._a, entry, False, done)
 
-    def _one(self, group: dict[str, Any], p: Any, g: Array, entry: Any, fresh: bool, done: dict[Any, Any]) -> None:
+    def _one(
+        self, group: dict[str, Any], p: Any, g: Array, entry: Any, fresh: bool, done: dict[Any, Any]
+    ) -> None:  # fmt: skip
         values = tuple([entry[name]._a.item() for name in self.scalars])
         known = done.get((fresh, values))
         if known is None:
@@ -295,7 +297,7 @@ def run(kernel: Any, numbers: Any, n_scratch: int, p: Array, g: Array, states: S
 
 def _in_blocks(
     kernel: Any, numbers: Any, scratch: Sequence[Array], arrays: Sequence[Array], n_scratch: int = 0
-) -> None:
+) -> None:  # fmt: skip
     """Run a kernel on flat arrays, a block at a time."""
     n, dtype = arrays[0].size, arrays[0].dtype
     n_scratch = n_scratch or len(scratch)

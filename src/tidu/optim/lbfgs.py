@@ -266,12 +266,9 @@ class LBFGS(Optimizer):
             evals += spent
             entry["func_evals"] += spent
             if (
-                n == group["max_iter"]
-                or evals >= group["max_eval"]
-                or flat
-                or np.abs(d * t).max() <= tolerance_change
-                or abs(loss - loss_before) < tolerance_change
-            ):
+                n == group["max_iter"] or evals >= group["max_eval"] or flat
+                or np.abs(d * t).max() <= tolerance_change or abs(loss - loss_before) < tolerance_change
+            ):  # fmt: skip
                 break
         entry.update(
             d=_tensor(d), t=_tensor(t), old_dirs=[_tensor(y) for y in ys], old_stps=[_tensor(s) for s in ss],

@@ -96,15 +96,11 @@ _submodule(globals(), "_foreach_utils", "_group_tensors_by_device_and_dtype")
 _submodule(globals(), "deterministic", fill_uninitialized_memory=True)
 _submodule(globals(), "model_zoo", load_url=_load_url)
 _submodule(
-    globals(),
-    "cpp_extension",
-    CUDA_HOME=None,
-    ROCM_HOME=None,
+    globals(), "cpp_extension", CUDA_HOME=None, ROCM_HOME=None,
     **_unbuilt_names(
-        "torch.utils.cpp_extension",
-        "BuildExtension CUDAExtension CppExtension include_paths load load_inline",
+        "torch.utils.cpp_extension", "BuildExtension CUDAExtension CppExtension include_paths load load_inline",
         "PyTorch's C++ library",
     ),
-)
+)  # fmt: skip
 
 __all__ = ["set_module", "swap_tensors"]

@@ -23,36 +23,18 @@ __all__ = ["TorchDispatchMode"]
 
 # How PyTorch's operator is called where it is not `<name>.default`.
 NAMES = {
-    "cast": "_to_copy.default",
-    "index": "index.Tensor",
-    "log_softmax": "_log_softmax.default",
-    "rsub": "rsub.Scalar",
-    "select": "select.int",
-    "slice": "slice.Tensor",
-    "softmax": "_softmax.default",
-    "split": "split.Tensor",
-    "stack": "stack.default",
-    "std": "std.correction",
-    "transpose": "transpose.int",
-    "unbind": "unbind.int",
-    "var": "var.correction",
-    "where": "where.self",
-    "unsafe_view": "_unsafe_view.default",
-    "reshape_copy": "_unsafe_view.default",
-    "max_all": "max.default",
-    "min_all": "min.default",
-    "max_pool2d": "max_pool2d_with_indices.default",
-    "nll_loss": "nll_loss_forward.default",
-    "linalg_inv": "linalg_inv_ex.default",
-    "linalg_svd": "_linalg_svd.default",
-    "linalg_det": "_linalg_det.default",
-    "linalg_solve": "_linalg_solve_ex.default",
-    "linalg_cholesky": "linalg_cholesky_ex.default",
-    "floor_divide": "floor_divide.default",
-    "contiguous_clone": "clone.default",
+    "cast": "_to_copy.default", "index": "index.Tensor", "log_softmax": "_log_softmax.default", "rsub": "rsub.Scalar",
+    "select": "select.int", "slice": "slice.Tensor", "softmax": "_softmax.default", "split": "split.Tensor",
+    "stack": "stack.default", "std": "std.correction", "transpose": "transpose.int", "unbind": "unbind.int",
+    "var": "var.correction", "where": "where.self", "unsafe_view": "_unsafe_view.default",
+    "reshape_copy": "_unsafe_view.default", "max_all": "max.default", "min_all": "min.default",
+    "max_pool2d": "max_pool2d_with_indices.default", "nll_loss": "nll_loss_forward.default",
+    "linalg_inv": "linalg_inv_ex.default", "linalg_svd": "_linalg_svd.default", "linalg_det": "_linalg_det.default",
+    "linalg_solve": "_linalg_solve_ex.default", "linalg_cholesky": "linalg_cholesky_ex.default",
+    "floor_divide": "floor_divide.default", "contiguous_clone": "clone.default",
     "LogSoftmaxBackwardDataBackward": "_log_softmax_backward_data.default",
     "SoftmaxBackwardDataBackward": "_softmax_backward_data.default",
-}
+}  # fmt: skip
 ARITHMETIC = frozenset("add sub mul div true_divide".split())
 COMPARISONS = frozenset("eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor remainder fmod".split())
 ALONG = {"sum": "dim_IntList", "mean": "dim", "prod": "dim_int", "max": "dim", "min": "dim", "any": "dim", "all": "dim"}

@@ -12,39 +12,12 @@ from typing import Any, NamedTuple
 from ..shapes import Size
 
 __all__ = [
-    "GetAttrKey",
-    "LeafSpec",
-    "MappingKey",
-    "PyTree",
-    "PyTreeSpec",
-    "SequenceKey",
-    "TreeSpec",
-    "key_get",
-    "keystr",
-    "register_constant",
-    "register_dataclass",
-    "register_pytree_node",
-    "tree_all",
-    "tree_all_only",
-    "tree_any",
-    "tree_any_only",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_is_leaf",
-    "tree_iter",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_map",
-    "tree_map_",
-    "tree_map_only",
-    "tree_map_only_",
-    "tree_map_with_path",
-    "tree_structure",
-    "tree_unflatten",
-    "treespec_dumps",
-    "treespec_loads",
-    "treespec_pprint",
-]
+    "GetAttrKey", "LeafSpec", "MappingKey", "PyTree", "PyTreeSpec", "SequenceKey", "TreeSpec", "key_get", "keystr",
+    "register_constant", "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
+    "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
+    "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path",
+    "tree_structure", "tree_unflatten", "treespec_dumps", "treespec_loads", "treespec_pprint",
+]  # fmt: skip
 
 
 __all__ += (  # what is imported when first asked for
@@ -417,10 +390,8 @@ def _keyed(x: Any, kind: Any, children: list[Any], context: Any) -> list[tuple[A
     elif kind in (list, tuple) or issubclass(kind, tuple) or hasattr(kind, "maxlen"):
         keys = [SequenceKey(i) for i in range(len(children))]
     else:
-        raise ValueError(
-            f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a flatten_with_keys_fn "
-            "argument to register_pytree_node."
-        )
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a flatten_with_keys_fn "
+                         "argument to register_pytree_node.")  # fmt: skip
     return list(zip(keys, children, strict=True))
 
 
@@ -462,7 +433,7 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
             "type": kind,
             "context": None if kind is None else json.dumps(spec.context),
             "children_spec": [plain(c) for c in spec.children_specs],
-        }
+        }  # fmt: skip
 
     return json.dumps([1, plain(treespec)])
 

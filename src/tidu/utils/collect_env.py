@@ -25,17 +25,12 @@ def get_pretty_env_info() -> str:
     from ..version import pytorch, tidu
 
     rows = {
-        "tidu version": tidu,
-        "PyTorch version followed": pytorch,
-        "Is debug build": "False",
-        "CUDA used to build PyTorch": "None",
-        "OS": platform.platform(),
-        "Python version": sys.version.replace("\n", " "),
-        "Is CUDA available": "False",
-        "CPU": platform.processor() or platform.machine(),
-        "CPU count": str(os.cpu_count()),
+        "tidu version": tidu, "PyTorch version followed": pytorch, "Is debug build": "False",
+        "CUDA used to build PyTorch": "None", "OS": platform.platform(),
+        "Python version": sys.version.replace("\n", " "), "Is CUDA available": "False",
+        "CPU": platform.processor() or platform.machine(), "CPU count": str(os.cpu_count()),
         **{name: _version(name) for name in ("numpy", "scipy", "llvmlite", "ml_dtypes")},
-    }
+    }  # fmt: skip
     return "\n".join(f"{name}: {value}" for name, value in rows.items())
 
 

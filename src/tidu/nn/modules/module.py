@@ -34,36 +34,21 @@ from ._state_dict import StateDict
 from ._walk import Walk
 
 __all__ = [
-    "Module",
-    "register_module_backward_hook",
-    "register_module_buffer_registration_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-    "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
-    "register_module_module_registration_hook",
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
+    "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
-]
+]  # fmt: skip
 
 # What every module has of its own: name and what makes it.
 _TABLES: dict[str, Callable[[], Any]] = {
-    "_parameters": dict,
-    "_buffers": dict,
-    "_non_persistent_buffers_set": set,
-    "_backward_pre_hooks": OrderedDict,
-    "_backward_hooks": OrderedDict,
-    "_is_full_backward_hook": type(None),
-    "_forward_hooks": OrderedDict,
-    "_forward_hooks_with_kwargs": OrderedDict,
-    "_forward_hooks_always_called": OrderedDict,
-    "_forward_pre_hooks": OrderedDict,
-    "_forward_pre_hooks_with_kwargs": OrderedDict,
-    "_state_dict_hooks": OrderedDict,
-    "_state_dict_pre_hooks": OrderedDict,
-    "_load_state_dict_pre_hooks": OrderedDict,
-    "_load_state_dict_post_hooks": OrderedDict,
-    "_modules": dict,
-}
+    "_parameters": dict, "_buffers": dict, "_non_persistent_buffers_set": set, "_backward_pre_hooks": OrderedDict,
+    "_backward_hooks": OrderedDict, "_is_full_backward_hook": type(None), "_forward_hooks": OrderedDict,
+    "_forward_hooks_with_kwargs": OrderedDict, "_forward_hooks_always_called": OrderedDict,
+    "_forward_pre_hooks": OrderedDict, "_forward_pre_hooks_with_kwargs": OrderedDict, "_state_dict_hooks": OrderedDict,
+    "_state_dict_pre_hooks": OrderedDict, "_load_state_dict_pre_hooks": OrderedDict,
+    "_load_state_dict_post_hooks": OrderedDict, "_modules": dict,
+}  # fmt: skip
 
 
 def _addindent(s_: str, numSpaces: int) -> str:
@@ -204,15 +189,10 @@ class Module(StateDict, Walk):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if (
-            self._backward_hooks
-            or self._backward_pre_hooks
-            or self._forward_hooks
-            or self._forward_pre_hooks
-            or _global_forward_hooks
-            or _global_forward_pre_hooks
-            or _global_backward_hooks
+            self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks
+            or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks
             or _global_backward_pre_hooks
-        ):
+        ):  # fmt: skip
             return call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
 

@@ -45,9 +45,8 @@ class RNNBase(Module):
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[:directions]:
                 shapes: dict[str, tuple[int, ...]] = {
-                    "weight_ih": (gates, input_size if layer == 0 else out * directions),
-                    "weight_hh": (gates, out),
-                }
+                    "weight_ih": (gates, input_size if layer == 0 else out * directions), "weight_hh": (gates, out),
+                }  # fmt: skip
                 if bias:
                     shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
                 if proj_size > 0:

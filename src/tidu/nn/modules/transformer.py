@@ -299,7 +299,9 @@ class Transformer(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         place = {"device": device, "dtype": dtype}
-        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        options = (
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
+        )  # fmt: skip
         if custom_encoder is not None:
             self.encoder = custom_encoder
         else:

@@ -74,15 +74,9 @@ class LazyModuleMixin:
                 destination[prefix + name] = t if is_lazy(t) or keep_vars else t.detach()
 
     def _lazy_load_hook(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: Any,
-        strict: bool,
-        missing_keys: Any,
-        unexpected_keys: Any,
-        error_msgs: Any,
-    ) -> None:
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: Any,
+        unexpected_keys: Any, error_msgs: Any,
+    ) -> None:  # fmt: skip
         """Before loading: take the shapes from the state."""
         for name, t in self._saved():
             value = state_dict.get(prefix + name)

@@ -13,14 +13,9 @@ from ...naming import submodule
 from ..modules.module import Module
 
 __all__ = [
-    "DataParallel",
-    "DistributedDataParallel",
-    "data_parallel",
-    "gather",
-    "parallel_apply",
-    "replicate",
+    "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate",
     "scatter",
-]
+]  # fmt: skip
 
 
 class DataParallel(Module):
@@ -39,8 +34,9 @@ class DataParallel(Module):
 
 
 def data_parallel(
-    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None
-) -> Any:
+    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0,
+    module_kwargs: Any = None,
+) -> Any:  # fmt: skip
     """Run a module on several devices. Source: torch.nn.parallel.data_parallel.
 
     Raises:
