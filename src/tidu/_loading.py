@@ -193,7 +193,6 @@ class _Storages:
 
 
 def _foreign_bytes(archive: _Archive) -> bool:
-    """Whether the numbers of the file are of the other byte order."""
     if "byteorder" in archive:
         order = archive.read("byteorder")
         if order not in (b"little", b"big"):

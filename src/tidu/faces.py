@@ -187,7 +187,6 @@ def _watch(fn: Any, shown: Any, event: str | None = None, functional: bool = Fal
 
 
 def _event(name: str) -> str | None:
-    """What a profiler calls a function; None if it leaves it out."""
     return None if name[:2] == "__" or name in UNTIMED else "aten::" + RENAMED.get(name, name)
 
 

@@ -35,7 +35,6 @@ def _work(a: np.ndarray) -> Any:
 
 
 def _run(x: np.ndarray, piece: Callable[[int, slice], None]) -> None:
-    """piece(number, rows) for all pieces of a matrix."""
     step, count = _pieces(x)
     if x.size <= BIG:
         with quiet():
@@ -161,7 +160,6 @@ def _few_backward(g: np.ndarray, x: np.ndarray, scale: np.ndarray, m: np.ndarray
 
 
 def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and biased variance of each channel."""
     n, c, s = x.shape
     count = x.dtype.type(n * s)
     if s < _SHORT:

@@ -30,7 +30,6 @@ _SHORT = 24  # elements of a line, copied in more time than it takes to turn it
 
 
 def output_size(size: Sequence[int], kernel: Sequence[int], stride: Ints, pads: Pads, dilation: Ints) -> Ints:
-    """How many places the kernel takes in each dimension."""
     return tuple(
         (n + lo + hi - d * (k - 1) - 1) // s + 1
         for n, k, s, (lo, hi), d in zip(size, kernel, stride, pads, dilation, strict=True)

@@ -164,7 +164,6 @@ class _Heads:
         self.free = k.arguments[3]  # what is left of the scratch memory
 
     def scratch(self, rows: Any) -> Any:
-        """Room for so many rows of a number for each query."""
         place = self.free
         self.free = self.k.at(place, self.b.mul(rows, self.k.whole(TILE)))
         return place
@@ -214,7 +213,6 @@ class _Tile:
         self.heads.turn(*self.rows(array), self.count, self.heads.width, out, TILE, scale.raw)
 
     def products(self, left: tuple[Any, Any], right: Any, out: Any) -> None:
-        """Those of every key with every query."""
         self.heads.product(*left, 1, right, TILE, out, TILE, self.keys, TILE, self.heads.width, 0)
 
     def lanes(self) -> list[Lanes]:

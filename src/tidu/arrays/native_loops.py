@@ -163,14 +163,12 @@ class Loops:
         return self.ir.Constant(type_, [x] * self.width if type_ == self.vector else x)
 
     def integers(self, x: int) -> Any:
-        """A vector of int32, the same in all lanes."""
         return self.ir.Constant(self.ints, [x] * self.width)
 
     def whole(self, x: int) -> Any:
         return self.ir.Constant(self.int, x)
 
     def spread(self, x: Any) -> Value:
-        """A vector with this scalar or number in all lanes."""
         if not isinstance(x, Value):
             return Value(self, self.constant(self.vector, x))
         return Value(self, self._spread(x.raw, self.vector))
@@ -185,7 +183,6 @@ class Loops:
         return Value(self, x)
 
     def intrinsic(self, name: str, arguments: Sequence[Any]) -> Any:
-        """One of LLVM's functions, of floats like its first argument."""
         type_ = arguments[0].type
         name += f".v{self.width}f32" if type_ == self.vector else ".f32"
         function = self.module.globals.get(name)
@@ -254,7 +251,6 @@ class Loops:
         self.loop(count, 1, (), one)
 
     def total(self, x: Value, combine: Callable[[Value, Value], Value]) -> Value:
-        """All lanes combined, by halves."""
         raw, n = x.raw, self.width
         index = self.ir.IntType(32)
         while n > 1:
@@ -275,7 +271,6 @@ class Loops:
         return Value(self, self.builder.shuffle_vector(x.raw, zeros.raw, self.ir.Constant(self.ints, places)))
 
     def lane(self, x: Value, i: int) -> Value:
-        """One lane of a vector, in all of them."""
         return Value(self, self.builder.shuffle_vector(x.raw, x.raw, self.integers(i)))
 
     def at(self, pointer: Any, i: Any) -> Any:

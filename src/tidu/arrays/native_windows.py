@@ -75,7 +75,6 @@ class _Wide:
         b.call(function, [x, place, ir.Constant(ir.IntType(32), 4), mask])
 
     def every(self, x: Any, first: int) -> Any:
-        """The element `first` of each lane."""
         if self.stride == 1:
             return x
         places = [first + self.stride * i for i in range(WIDTH)]

@@ -98,7 +98,6 @@ def doubles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
 
 
 def to_doubles(words: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The values `d` of successive pairs of words."""
     out = np.multiply(words[::2] & _LOW_21, _ULP_21, out)
     out += words[1::2] * _ULP_53
     return out
@@ -117,7 +116,6 @@ def singles(stream: WordStream, n: int, out: np.ndarray | None = None) -> np.nda
 
 
 def to_singles(words: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The values `f` of words."""
     low = words & _LOW_24
     if out is None:
         out = np.empty(low.shape, np.float32)

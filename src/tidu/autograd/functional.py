@@ -118,7 +118,6 @@ def _grads(
 
 
 def _fill(grads: Sequence[Any], refs: Sequence[Any], strict: bool, create_graph: bool, stage: str) -> tuple[Any, ...]:
-    """Zeros for what is independent; errors instead in strict mode."""
     made = []
     for i, (g, r) in enumerate(zip(grads, refs, strict=True)):
         if g is None:

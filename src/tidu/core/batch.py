@@ -257,7 +257,6 @@ def wrap(value: Any, level: int) -> Any:
 
 
 def sizes(v: Any) -> tuple[int, ...]:
-    """The shape of a value, as a plain tuple."""
     return v._a.shape if v.__class__ is Tensor else tuple(v.shape)
 
 

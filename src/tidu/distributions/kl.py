@@ -256,7 +256,6 @@ def _low_rank(p: Any, q: Any) -> Any:
 
 
 def _infinite(p: Any, q: Any) -> Any:
-    """p reaches where q does not."""
     first = p.__dict__.get("loc", p.__dict__.get("rate", p.__dict__.get("scale")))
     if first is None:
         first = p.concentration1 if isinstance(p, Beta) else p.probs

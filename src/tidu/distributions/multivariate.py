@@ -207,7 +207,6 @@ class Covariance:
     _unbroadcasted_scale_tril: Any
 
     def _form(self, error: type[Exception], covariance: Any, precision: Any, scale_tril: Any) -> tuple[str, Any]:
-        """The name of the form given, and it."""
         forms = {"covariance_matrix": covariance, "precision_matrix": precision, "scale_tril": scale_tril}
         given = [(k, v) for k, v in forms.items() if v is not None]
         if len(given) != 1:

@@ -52,7 +52,6 @@ def split_rows(rows: Any, leaves: Sequence[Any], dim: int) -> list[Any]:
 
 
 def _all_rows(pull: Callable[..., list[Any]], basis: Sequence[Any], total: int) -> Sequence[Any]:
-    """The cotangents of the inputs for a batch of cotangents of the outputs."""
     if total == 1:  # a gradient: no batch, and a graph of plain values for what differentiates it in turn
         return [g.unsqueeze(0) for g in pull([tensor_of(r._a.reshape(r._a.shape[1:])) for r in basis])]
     level = levels.enter()

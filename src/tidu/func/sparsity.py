@@ -428,7 +428,6 @@ def _product(args: Sequence[Any], out: Any, pairs: Interaction) -> Sets:
 
 
 def _along(v: Tracked, axis: int) -> Sets:
-    """The sets of an array's elements, joined along an axis."""
     from scipy import sparse
 
     places = np.moveaxis(_places(v.value._a), axis, -1)
@@ -510,7 +509,6 @@ def colours(pattern: Sets) -> Any:
 
 
 def _directions(colour: Any, x: Any) -> Any:
-    """For every colour the sum of its unit vectors."""
     rows = np.zeros((int(colour.max(initial=-1)) + 1, colour.size), x.dtype.np)
     rows[colour, np.arange(colour.size)] = 1
     return tensor_of(rows.reshape((-1, *tuple(x.shape))))
@@ -528,7 +526,6 @@ def _each(derivative: Callable[[Any], Any], directions: Any) -> Any:
 
 
 def _entries(pattern: Sets) -> tuple[Any, Any]:
-    """The row and the column of each element that is there."""
     pattern.sort_indices()
     return np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)), pattern.indices
 

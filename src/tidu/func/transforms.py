@@ -373,7 +373,6 @@ def _empty(call: str) -> RuntimeError:
 
 
 def _short(spec: Any) -> str:
-    """A structure as it would be written down, * for a tensor."""
     return str(tree_unflatten([_STAR] * spec.num_leaves, spec)) if not spec.is_leaf() else "*"
 
 

@@ -64,8 +64,6 @@ def refuse(
 
 
 def refusal(categories: str, word: str, error: type[Exception] = NotImplementedError) -> Callable[..., None]:
-    """The check itself: raises for a dtype of one of the categories."""
-
     def check(name: str, d: dtype, values: Any = ()) -> None:
         half = "h" in categories and d.itemsize == 2 and d.is_floating_point
         if half or CATEGORIES[d.category] in categories:

@@ -274,7 +274,6 @@ def _integer(v: Any) -> int:
 
 
 def numpy_key(indices: Indices, shape: Any) -> tuple[Any, ...]:
-    """The indices as NumPy takes them."""
     return tuple([slice(None) if k is None else k for k in indices])
 
 
@@ -362,7 +361,6 @@ def nothing(indices: Indices, a: Any) -> Any:
 
 
 def taken_shape(indices: Indices, shape: Any) -> tuple[int, ...]:
-    """The shape of what indices take, wherever they point."""
     key = [k if k is None or k.dtype == np.bool_ else np.zeros_like(k) for k in indices]
     return np.broadcast_to(np.empty((), bool), shape)[numpy_key(key, shape)].shape
 

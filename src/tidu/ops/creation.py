@@ -343,7 +343,6 @@ def _new(cls: Any, *args: Any, device: Any = None, **kw: Any) -> Any:
 
 
 def rebrand(t: Any, cls: Any) -> Any:
-    """Make a fresh plain tensor one of a subclass."""
     if type(t) is not cls:
         t.__class__ = cls
     return t

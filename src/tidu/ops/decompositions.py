@@ -283,7 +283,6 @@ trailing("linalg_svd", A=2)
 
 
 def svd_value(a: Any) -> Any:
-    """U, S, V^H of a value, for rules."""
     return tuple(_svd.call(a, False, True))
 
 

@@ -107,8 +107,6 @@ _embedding = Op(
 
 
 class EmbeddingNode(Node):
-    """The node of the hot path: the indices, and the rest of the adjoint's arguments."""
-
     __slots__ = ("args", "indices", "version")
     op = _embedding
 
@@ -178,7 +176,6 @@ def dense(
 
 
 def look_up(x: Value, indices: Value) -> Value:
-    """Rows by index, as a value."""
     return _back.call(x, indices, -1, False)
 
 

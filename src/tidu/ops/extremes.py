@@ -241,7 +241,6 @@ _min_dim = picked("min_dim", _with_index(False), "MinBackward0", min_result)
 
 
 def into_pair(name: str, out: Any, r: Any, result: Any) -> Any:
-    """Values and indices put into out=(values, indices)."""
     for o, v in zip(out, r, strict=True):
         into(name, o, v)
     return result(*out)

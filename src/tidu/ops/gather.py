@@ -76,7 +76,6 @@ def places(index: Any, dim: int, shape: Ints) -> Any:
 
 
 def _along(input: Any, dim: int, index: Any, name: str) -> tuple[Any, int, Any]:
-    """The input, dimension and index with at least one dimension, checked."""
     n = input.ndim
     if n == index.ndim and index.dtype is INT64 and 0 <= dim < n:
         return input, dim, index
@@ -273,14 +272,12 @@ def _check_scatter(shape: Ints, dim: int, index: Ints, src: Ints | None) -> None
 
 
 def scatter_into(a: Any, dim: int, index: Any, src: Any) -> None:
-    """Write `src`, an array or a number, into a C-contiguous array."""
     where, s = ready(a, dim, index, src if isinstance(src, ndarray) else None)
     if where is not None:
         a.reshape(-1)[where] = src if s is None else s
 
 
 def add_into(a: Any, dim: int, index: Any, src: Any) -> None:
-    """Add `src` into a C-contiguous array."""
     found = _ready(a, dim, index, src, "scatter")
     if found is not None:
         add_along(*found)

@@ -35,7 +35,6 @@ def _at(dim: int, index: Any) -> tuple[Any, ...]:
 
 
 def _vector(input: Any, index: Any) -> tuple[Any, Any]:
-    """The input and the index with at least one dimension."""
     return (input if input.ndim else input.reshape(1)), index.reshape(-1)
 
 
@@ -354,7 +353,6 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 def once(index: Any) -> Any:
-    """The indices without repetition."""
     return tensor_of(np.unique(index._a)) if hasattr(index, "_a") else np.unique(index)
 
 
@@ -447,7 +445,6 @@ def _reduce_cotangents(
 
 
 def expand_any(v: Any, shape: Ints) -> Any:
-    """`expand` of a value of any kind."""
     return np.broadcast_to(v, shape) if isinstance(v, ndarray) else expand(v, shape)
 
 

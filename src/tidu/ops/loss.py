@@ -114,8 +114,6 @@ def product(g: Value, p: Value) -> Value:
 
 
 class PairNode(Node):
-    """The node of a loss of two floating tensors of one shape on its hot path."""
-
     __slots__ = ("args", "versions", "x", "y")
     pull_x: Callable[..., Any]
     pull_y: Callable[..., Any]

@@ -86,7 +86,6 @@ mm = bilinear(
 
 
 def product(a: Any, b: Any) -> Any:
-    """The product of two matrices as values: arrays at once, else by the op."""
     return _multiply(a, b) if a.__class__ is ndarray and b.__class__ is ndarray else mm(a, b)
 
 

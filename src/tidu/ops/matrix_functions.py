@@ -382,7 +382,6 @@ def cotangents(v: Any, tau: Any, x: Any, g: Any) -> tuple[Any, Any]:
 
 
 def tangent(v: Any, tau: Any, x: Any, dv: Any, dtau: Any, dx: Any) -> Any:
-    """The tangent of H_1 ... H_k x; None stands for no tangent."""
     for i in range(tau.shape[-1] - 1, -1, -1):
         vi, ti = column(v[..., i]), column(column(tau[..., i]))
         change = None

@@ -143,8 +143,6 @@ def _nll_call(input: Value, target: Value, weight: Value, reduction: int, ignore
 
 
 class NllNode(Node):
-    """The node of the hot path: rows of classes, no weights, nothing ignored."""
-
     __slots__ = ("how", "index", "shape", "target", "version")
     op = _nll
 

@@ -52,7 +52,6 @@ def like_input(outs: tuple[Any, ...], input: Any, weight: Any, bias: Any) -> tup
 
 
 def three(needs: Sequence[bool]) -> tuple[bool, bool, bool]:
-    """Which of the cotangents of input, weight and bias are wanted."""
     return needs[0], needs[1], needs[2]
 
 

@@ -476,7 +476,6 @@ _REFUSED = {("mean", "b"), ("amax", "c"), ("amin", "c")}
 
 
 def identity(reduce: str, dtype: Any) -> Any:
-    """What a reduction starts from."""
     if reduce in ("sum", "mean"):
         return 0
     if reduce == "prod":
@@ -520,8 +519,6 @@ def _reduce_into(a: Any, dim: int, index: Any, src: Any, reduce: str, *, include
 def cotangents(
     g: Any, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any
 ) -> tuple[Any, Any]:
-    """The cotangents of `input` and `src`."""
-
     def back(v: Any) -> Any:
         got = gather(v, dim, index)
         if reduce not in ("sum", "mean"):

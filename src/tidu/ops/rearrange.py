@@ -139,7 +139,6 @@ def _flip(input: Any, dims: Ints) -> Any:
 
 
 def turned(a: Any, dims: Ints) -> Any:
-    """A view with the order along some dimensions reversed."""
     return a[tuple([slice(None, None, -1) if i in dims else slice(None) for i in range(a.ndim)]) + (...,)]
 
 
@@ -345,12 +344,10 @@ ndarray = np.ndarray
 
 
 def joined(gs: Sequence[Any], dim: int) -> Any:
-    """`cat` of values of any kind."""
     return np.concatenate(gs, dim) if gs[0].__class__ is ndarray else cat(gs, dim)
 
 
 def stacked(gs: Sequence[Any], dim: int) -> Any:
-    """`stack` of values of any kind."""
     return stack(gs, dim) if isinstance(gs[0], Tensor) else np.stack(gs, dim)  # arrays, or NumPy scalars
 
 

@@ -61,7 +61,6 @@ def expand_back(g: Any, shape: Ints, dim: Ints, keepdim: bool) -> Any:
 
 
 def divisor(shape: Any, dim: Ints) -> int:
-    """How many elements are reduced to one."""
     n = 1
     for d in dim:
         n *= shape[d]
@@ -69,7 +68,6 @@ def divisor(shape: Any, dim: Ints) -> int:
 
 
 def dim_index(name: str, dim: Any) -> int:
-    """A dimension as an int."""
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
     return dim.__index__()

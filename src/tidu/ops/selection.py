@@ -33,7 +33,6 @@ SMALL = 1 << 12  # up to so many elements NumPy's own where is the quickest
 
 
 def pick(condition: Any, input: Any, other: Any) -> Any:
-    """where on arrays and numbers."""
     try:
         return (np.where if condition.size <= SMALL else _where_kernel)(condition, input, other)
     except ValueError:
@@ -54,8 +53,6 @@ _where_op = Op(
 
 
 class WhereNode(Node):
-    """The node of the hot path: two tensors of one dtype. Only the condition is kept."""
-
     __slots__ = ("condition", "shapes", "version")
     condition: Any
     op = _where_op

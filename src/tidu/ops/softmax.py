@@ -113,8 +113,6 @@ def layer_norm(
 
 
 class LayerNormNode(Node):
-    """The node of the hot path: one real floating type, everything as it should be."""
-
     __slots__ = ("args", "stats", "versions", "w", "x")
     op = _layer
 

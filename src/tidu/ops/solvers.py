@@ -53,7 +53,6 @@ slogdet_result = return_type("slogdet", "sign", "logabsdet")
 
 
 def invert(a: Any) -> tuple[Any, Any]:
-    """The inverses of matrices, laid out by columns, and LAPACK's codes."""
     info = np.zeros(a.shape[:-2], INT32)
     try:
         return over_batch(np.linalg.inv, 0.015 * a.shape[-1] ** 2, a.mT).mT, info
@@ -99,7 +98,6 @@ trailing("linalg_inv_ex", A=2)
 
 
 def inv_value(a: Any) -> Any:
-    """The inverse of a value, for rules."""
     return _inv.call(a, False, "")[0]
 
 
@@ -177,7 +175,6 @@ def _solve_each(a: Any, b: Any, left: bool, lead: Any) -> Any:
 
 
 def solve_value(a: Any, b: Any, left: bool = True) -> Any:
-    """The solution of A X = B (X A = B unless `left`), for rules."""
     return _solve.call(a, b, left, False, "")[0]
 
 

@@ -36,7 +36,6 @@ def _comparable(a: Any) -> Any:
 
 
 def order_of(a: Any, descending: bool) -> Any:
-    """The indices that sort an array along its last axis, stably."""
     a = _comparable(a)
     if not descending:
         return _ascending(a)
@@ -62,7 +61,6 @@ def to_end(a: Any, d: int) -> Any:
 
 
 def take_last(a: Any, at: Any) -> Any:
-    """The elements at indices along the last axis."""
     if a.ndim == 1:
         return a.take(at)
     if a.flags.c_contiguous:

@@ -392,7 +392,6 @@ def empty_in_order(shape: Any, strides: Any, dtype: Any) -> Any:
 
 
 def repeats(a: Any) -> bool:
-    """Whether some elements of `a` are shown many times, as in what `expand` returns."""
     return 0 in a.strides and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
 
 

@@ -287,12 +287,10 @@ def _solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitria
 
 
 def solve_tri(a: Any, b: Any, upper: bool, left: bool = True, unit: bool = False) -> Any:
-    """The solution of a triangular system as a value, for rules."""
     return linalg_solve_triangular(a, b, upper=upper, left=left, unitriangular=unit)
 
 
 def triangle(x: Any, upper: bool, unit: bool) -> Any:
-    """What of a matrix such a system reads."""
     return triu(x, int(unit)) if upper else tril(x, -int(unit))
 
 

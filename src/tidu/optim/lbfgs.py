@@ -278,7 +278,6 @@ class LBFGS(Optimizer):
 
 
 def _direction(g: Array, ys: list[Any], ss: list[Any], ro: list[Any], h: Any) -> tuple[Array, list[Any]]:
-    """Minus the approximate inverse Hessian times the gradient, and the coefficients on the way."""
     q = -g
     al: list[Any] = [None] * len(ys)
     for i in range(len(ys) - 1, -1, -1):

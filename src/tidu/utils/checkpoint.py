@@ -147,8 +147,6 @@ class _SavedInput:
 
 
 class _Named:
-    """Stands for the node that keeps a checkpoint's arguments."""
-
     @staticmethod
     def name() -> str:
         return "checkpoint"

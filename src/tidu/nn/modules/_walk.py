@@ -294,7 +294,6 @@ def _target(
     *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False,
     memory_format: Any = None, tensor: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The device and the dtype that arguments of `to` name, None where they name none."""
     for x in args:
         if isinstance(x, dtypes.dtype):
             dtype = x

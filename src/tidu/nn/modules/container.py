@@ -30,7 +30,6 @@ class Container(Module):
 
 
 def _position(idx: Any, n: int) -> int:
-    """An index as a position from the start, checked."""
     i = operator.index(idx)
     if not -n <= i < n:
         raise IndexError(f"index {i} is out of range")
@@ -241,7 +240,6 @@ class ModuleList(Module):
 
 
 def _pairs(cls: str, what: Any) -> Iterator[tuple[Any, Any]]:
-    """The (key, value) pairs to update a dict with."""
     for j, pair in enumerate(what):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{cls} update sequence element #{j} should be Iterable; is{type(pair).__name__}")

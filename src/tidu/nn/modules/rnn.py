@@ -149,7 +149,6 @@ class RNNBase(Module):
     # ---------------------------------------------------------------- running
 
     def _run(self, input: Any, hx: Any) -> tuple[Any, Any]:
-        """Outputs, and the last states (and cells)."""
         packed = isinstance(input, PackedSequence)
         kind = "RNN" if self.mode.startswith("RNN") else self.mode
         lengths = None

@@ -189,7 +189,6 @@ class _Channels(_Amount):
     dim: int
 
     def _checked(self, t: Any) -> tuple[int, int]:
-        """How many channels there are, and how many are to go."""
         if t.dim() <= 1:
             raise ValueError(
                 "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
