@@ -470,3 +470,7 @@ def test_alpha_may_be_a_tensor_of_one_number(dtype):
     x, alpha = torch.ones(2, dtype=dtype), torch.tensor(0.5, dtype=dtype)
     assert torch.add(x, x, alpha=alpha).tolist() == [1.5, 1.5] == x.add_(x, alpha=alpha).tolist()
     assert torch.sub(x, x, alpha=alpha).tolist() == [0.75, 0.75]
+
+
+def test_decimals_are_rounded_in_the_inputs_own_precision():
+    assert torch.round(torch.tensor([1.255, 0.285]), decimals=2).tolist() == torch.tensor([1.26, 0.28]).tolist()

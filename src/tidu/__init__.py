@@ -105,7 +105,7 @@ _LATER = {
 }
 _MODULES = frozenset(
     "_C __config__ __future__ _dynamo accelerator amp ao backends compiler cpu cuda distributed distributions export fft func "
-    "functional futures fx hub jit linalg masked mps multiprocessing nested nn onnx optim overrides "
+    "functional futures fx hub jit library linalg masked mps multiprocessing nested nn onnx optim overrides "
     "profiler quantization quasirandom random return_types serialization signal sparse special storage testing types utils "
     "version xpu mtia aliasing cli printing".split()
 )

@@ -34,6 +34,9 @@ class Size(tuple, metaclass=Shown):
             n *= d
         return n
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'torch.Size' object has no attribute '{name}'")
+
     def __repr__(self) -> str:
         return "torch.Size([" + ", ".join(map(str, self)) + "])"
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from ..core.modes import state
@@ -298,12 +298,25 @@ class Operator:
     def __getattr__(self, overload: str) -> Any:
         if overload.startswith("__"):
             raise AttributeError(overload)
+        if overload == "_schema":
+            return SimpleNamespace(name=f"{self.namespace}::{self.__name__.partition('.')[0]}")
         made = Operator(f"{self.__name__}.{overload}", self._function, self)
+        made.namespace = self.namespace
         setattr(self, overload, made)
         return made
 
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.__name__}"
+
     def __repr__(self) -> str:
-        return f"aten.{self.__name__}"
+        name, _, overload = self.__name__.partition(".")
+        if overload:
+            return f"<OpOverload(op='{self.namespace}.{name}', overload='{overload}')>"
+        return f"<OpOverloadPacket(op='{self.namespace}.{name}')>"
+
+    def name(self) -> str:
+        """The name with its namespace; that of the default overload is the function's own."""
+        return f"{self.namespace}::{self.__name__.removesuffix('.default')}"
 
 
 def _function(name: str) -> Any:

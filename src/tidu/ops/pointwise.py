@@ -203,7 +203,7 @@ _round = unary("round", _whole(np.rint), ZERO, policy=refuse("bc", "round_vml_cp
 
 
 def _round_decimals(input: Any, decimals: int) -> Any:
-    scale = 10.0 ** np.abs(decimals)
+    scale = float(10.0 ** np.abs(decimals))  # not one of NumPy's: those would widen the input
     wide = input.astype(np.float32) if input.dtype.itemsize == 2 else input
     got = np.rint(wide * scale) / scale if decimals >= 0 else np.rint(wide / scale) * scale
     return np.asarray(got).astype(input.dtype)
