@@ -62,6 +62,11 @@ def return_type(name: str, *fields: str) -> Any:
     return TYPES[name]
 
 
+def given_out(result: Any) -> Any:
+    """The result type of a call with out=."""
+    return return_type(result.__name__ + "_out", *result.fields)
+
+
 def placed(namespace: dict[str, Any]) -> None:
     """Give a namespace's functions that are not found under their own names elsewhere their place in it, where pickle
     finds them again."""

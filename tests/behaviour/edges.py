@@ -324,3 +324,46 @@ with fw.dual_level():
     print(torch.tensor([d[0], d[1]]))
 """,
     )
+
+
+def results_given(torch: Any) -> None:
+    session(
+        torch,
+        """
+x = torch.tensor([[3., 1], [2, 4]])
+empty = lambda: torch.empty(0)
+places = lambda: torch.empty(0, dtype=torch.long)
+torch.max(x, 0, out=(empty(), places()))
+torch.sort(x, out=(empty(), places()))
+torch.cummin(x, 0, out=(empty(), places()))
+torch.median(x, 0, out=(empty(), places()))
+torch.aminmax(x, out=(empty(), empty()))
+torch.frexp(x, out=(empty(), torch.empty(0, dtype=torch.int)))
+torch.linalg.inv_ex(x, out=(empty(), torch.empty(0, dtype=torch.int)))
+torch.return_types.max_out
+torch.max(x, 0)
+p = torch.ones(2, 3)
+torch.add(torch.zeros(2, 3), 5, out=p.t())
+p
+q = torch.arange(6.)
+v = q[1:3]
+torch.add(torch.zeros(3), 5, out=v)
+q, v
+with torch.inference_mode():
+    w = torch.ones(2, requires_grad=True)
+y = torch.ones(2, requires_grad=True) * 2
+with torch.inference_mode():
+    y.detach_()
+y.requires_grad
+z = torch.zeros(2, 2)
+z[:, 1] = torch.ones(2, requires_grad=True)[:1]
+z.grad_fn.next_functions
+with torch.no_grad() as mode:
+    print(mode)
+n = torch.no_grad()
+n.prev, n.clone()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: 3, lambda t: torch.ones(5)):
+    s = torch.ones(2, requires_grad=True).exp()
+s.sum().backward()
+""",
+    )

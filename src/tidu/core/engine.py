@@ -107,6 +107,12 @@ class Run:
             self.walk(order)
             if _running.callbacks:
                 call_back(self)
+        except ValueError as error:
+            from .errors import said_of_shapes
+
+            if (found := said_of_shapes(error)) is None:
+                raise
+            raise found from None
         finally:
             _running.run = outer
             set_record(was)

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import dtypes, version
+from ..shapes import broadcast_shapes
 from .modes import set_record, state
 from .tensor import NOWHERE, Detached, Tensor
 from .views import live_node
@@ -132,3 +134,16 @@ def explain_lack(error: E, what: str) -> E:
 
 def _torch_name(tidu_name: str) -> str:
     return "torch" + tidu_name.removeprefix("torch").removeprefix("tidu")
+
+
+def said_of_shapes(error: ValueError) -> Exception | None:
+    """In PyTorch's words, what NumPy said in a rule about shapes that do not broadcast; None for any other error."""
+    at: Any = error.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    if "broadcast together" in str(error) and at.tb_frame.f_globals["__name__"].startswith("tidu."):
+        try:
+            broadcast_shapes(*[tuple(map(int, re.findall(r"\d+", s))) for s in re.findall(r"\((.*?)\)", str(error))])
+        except RuntimeError as found:
+            return found
+    return None

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays.threads import BIG, blocked
-from ..naming import warn
+from ..naming import given_out, warn
 from .errors import explain
 from .hooks import move_captures
 from .levels import different
@@ -25,7 +25,7 @@ from .op import REGISTRY, REQUIRED, Op
 from .promote import result_type, scalar_of
 from .subclass import Special, interpreter_of
 from .tensor import NOWHERE, Inference, Tensor, new, tensor_of
-from .views import DEFAULT, geometry, live_node, pointer, storage_of, view_error, window
+from .views import DEFAULT, geometry, live_node, offset_in, pointer, storage_of, view_error, window
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -556,7 +556,7 @@ def write_out(op: Op, result: Any, out: Any, wants: bool) -> Any:
     for r, o in pairs:
         put_out(np.asarray(r), o)
     if op.result is not None:
-        return op.result(*[o for _, o in pairs])
+        return given_out(op.result)(*[o for _, o in pairs])
     return out
 
 
@@ -610,4 +610,11 @@ def resize(out: Tensor, shape: Sequence[int]) -> None:
             "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
             "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
         )
-    out._a = np.empty(tuple(shape), out._a.dtype)
+    a = out._a
+    n = int(np.prod(shape, dtype=np.int64))
+    memory = storage_of(a)
+    at = offset_in(a, memory) if a.size else 0
+    if n and memory.dtype == a.dtype and memory.flags.c_contiguous and at + n <= memory.size:
+        out._a = memory.reshape(-1)[at : at + n].reshape(tuple(shape))  # on its memory where that suffices
+    else:
+        out._a = np.empty(tuple(shape), a.dtype)

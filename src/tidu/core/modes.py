@@ -90,7 +90,7 @@ def set_record(on: bool) -> bool:
 class _Mode:
     """A context manager that is also a decorator, of functions, generators and coroutines."""
 
-    def _clone(self) -> _Mode:
+    def clone(self) -> _Mode:
         return self.__class__()
 
     def __enter__(self) -> Any:
@@ -117,7 +117,7 @@ class _Mode:
 
         @functools.wraps(fn)
         def decorated(*args: Any, **kwargs: Any) -> Any:
-            with self._clone():
+            with self.clone():
                 return fn(*args, **kwargs)
 
         return decorated
@@ -130,14 +130,14 @@ class _Mode:
             send: Callable[[], Any] = lambda: next(gen)  # noqa: E731
             while True:
                 try:
-                    with self._clone():
+                    with self.clone():
                         item = send()
                 except StopIteration as stop:
                     return stop.value
                 try:
                     got = yield item
                 except GeneratorExit:
-                    with self._clone():
+                    with self.clone():
                         gen.close()
                     raise
                 except BaseException as e:
@@ -164,14 +164,14 @@ class no_grad(_Mode):
         return self if fn is None else self(fn)
 
     def __init__(self, fn: Callable[..., Any] | None = None) -> None:
-        self._was = True
+        self.prev = False
 
     def __enter__(self) -> None:
-        self._was = set_record(False)
+        self.prev = set_record(False)
         state.switched += 1
 
     def __exit__(self, *exc: Any) -> None:
-        set_record(self._was)
+        set_record(self.prev)
 
 
 class enable_grad(_Mode):
@@ -182,13 +182,13 @@ class enable_grad(_Mode):
         return self if fn is None else self(fn)
 
     def __init__(self, fn: Callable[..., Any] | None = None) -> None:
-        self._was = True
+        self.prev = False
 
     def __enter__(self) -> None:
-        self._was = set_record(True)
+        self.prev = set_record(True)
 
     def __exit__(self, *exc: Any) -> None:
-        set_record(self._was)
+        set_record(self.prev)
 
 
 class set_grad_enabled(_Mode):
@@ -205,7 +205,7 @@ class set_grad_enabled(_Mode):
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
-    def _clone(self) -> _Mode:
+    def clone(self) -> _Mode:
         return self.__class__(self.mode)
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -233,7 +233,7 @@ class inference_mode(_Mode):
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def _clone(self) -> _Mode:
+    def clone(self) -> _Mode:
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:
@@ -253,7 +253,7 @@ class set_multithreading_enabled(_Mode):
     def __init__(self, mode: bool) -> None:
         self.mode = mode
 
-    def _clone(self) -> _Mode:
+    def clone(self) -> _Mode:
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:

@@ -14,7 +14,6 @@ from ..core.errors import invalid_combination
 from ..core.promote import Number, Policy
 from ..core.tensor import Tensor, dtype_word
 from ..dtypes import dtype
-from ..naming import return_type
 
 
 def widened(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,8 +85,7 @@ def exact_out(call: Callable[..., Any], message: Callable[[Any, Any], str] | Non
                 have, want = dtypes.from_numpy(r.dtype), o.dtype
                 if have is not want:
                     raise RuntimeError((message or _expected)(have, want))
-        given = plain(result, out, wants)
-        return return_type(op.name + "_out", *op.result.fields)(*given) if several and op.result else given
+        return plain(result, out, wants)
 
     op.write_out = write_out
     return call

@@ -15,6 +15,7 @@ from ..core.batch import is_batched, materialize, rule
 from ..core.elementwise import conj
 from ..core.subclass import Special
 from ..core.tensor import Tensor, tensor_of
+from ..naming import given_out
 from ..shapes import broadcast_shapes
 from .windows import diagonal
 
@@ -286,7 +287,7 @@ def into_pair(name: str, out: Any, r: Any, result: Any) -> Any:
     """Several results put into out=(...)."""
     for o, v in zip(out, r, strict=True):
         into(name, o, v)
-    return result(*out)
+    return given_out(result)(*out)
 
 
 # ------------------------------------------------------------------ values for rules

@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..core.broadcast import cast, cast_op
 from ..core.linear import linear, shaped_op
+from ..core.modes import state
 from ..core.tensor import Detached, Inference, Tensor, new, raw, type_name
 from ..devices import check_cpu, device
 from ..dtypes import dtype as Dtype
@@ -128,6 +129,8 @@ def detach_(self: Any) -> Any:
             "detach_() cannot be called on these gradients. To fix this error, please refer to the "
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
+    if state.inference:
+        return self
     if self._node not in (None, True) and type(self._v) is not Inference:
         self._v = Detached(self._v)
     self._node = None

@@ -14,7 +14,7 @@ from .. import dtypes
 from ..arrays.select import take_along
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..naming import return_type
+from ..naming import given_out, return_type
 from ..shapes import normalize_dims
 from ._hot import hot
 from .reduction import EXACT, Ints, check_dims, expand_back, into, packed, restore
@@ -157,7 +157,7 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
     if out is not None:
         for o, v in zip(out, r, strict=True):
             into("aminmax", o, v, exact=EXACT)
-        return aminmax_result(*out)
+        return given_out(aminmax_result)(*out)
     return r
 
 
@@ -243,7 +243,7 @@ _min_dim = picked("min_dim", _with_index(False), "MinBackward0", min_result)
 def into_pair(name: str, out: Any, r: Any, result: Any) -> Any:
     for o, v in zip(out, r, strict=True):
         into(name, o, v)
-    return result(*out)
+    return given_out(result)(*out)
 
 
 def _maximal(

@@ -519,9 +519,9 @@ def _unprefixed(value: Any) -> Any:
 
 
 def _copy_into(view: Any, value: Any) -> None:
-    if value.shape != view.shape:
+    if len(value.shape) and value.shape != view.shape:
         value = _unprefixed(value)
-        if len(value.shape) and value.shape != view.shape:
+        if value.shape != view.shape:
             value = value.expand(tuple(view.shape))
     plain = value.__class__ is Tensor and view.__class__ is Tensor
     if plain and value._v is view._v and value._a.ndim and not _same_place(value._a, view._a):

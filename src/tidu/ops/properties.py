@@ -228,7 +228,6 @@ def is_nonzero(input: Any) -> bool:
 def _assign(self: Any, fn: str, values: Any) -> Any:
     a = self._a
     a[...] = np.array(values, object).reshape(a.shape).astype(a.dtype)
-    self._v[0] += 1
     return self
 
 

@@ -14,7 +14,7 @@ from ..core.batch import rule
 from ..core.broadcast import cast, sum_to
 from ..core.op import Op
 from ..core.tensor import Tensor
-from ..naming import return_type
+from ..naming import given_out, return_type
 from ..shapes import broadcast_shapes, normalize_dim
 from ._linalg import (
     H,
@@ -290,7 +290,7 @@ def linalg_lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None
         return r
     for o, v in zip(out, r, strict=True):
         plain_into("linalg_lstsq", o, v)
-    return lstsq_result(*out)
+    return given_out(lstsq_result)(*out)
 
 
 def _floating(a: Any) -> Any:

@@ -13,7 +13,7 @@ from ..core.elementwise import conj
 from ..core.linear import linear
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
-from ..naming import return_type
+from ..naming import given_out, return_type
 from ..shapes import normalize_dim
 from ._hot import hot
 from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
@@ -264,7 +264,7 @@ def _running_extreme(name: str, op: Op, result: Any, input: Any, dim: Any, out: 
         return r
     for o, v in zip(out, r, strict=True):
         into(name, o, v)
-    return result(*out)
+    return given_out(result)(*out)
 
 
 def cummax(input: Any, dim: int, *, out: Any = None) -> Any:
