@@ -24,7 +24,7 @@ _OURS = __package__ + "."
 # Where PyTorch has the classes of modules that it has not.
 _HOMES = {
     "core.modes": "autograd.grad_mode", "core.hooks": "utils.hooks", "core.node": "autograd.graph",
-    "ops._generator": "_C", "core.tensor": "", "shapes": "", "dtypes": "", "devices": "",
+    "ops._sampler": "_C", "core.tensor": "", "shapes": "", "dtypes": "", "devices": "",
 }  # fmt: skip
 
 

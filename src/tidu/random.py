@@ -12,7 +12,7 @@ import numpy as np
 from . import dtypes
 from .core.tensor import tensor_of
 from .naming import FACE, submodule
-from .ops._generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .ops._sampler import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .ops.random import randint
 
 __all__ = [

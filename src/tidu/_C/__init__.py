@@ -10,8 +10,8 @@ from ..core.modes import set_record as _set_grad_enabled
 from ..core.subclass import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from ..core.tensor import Tensor as TensorBase
 from ..naming import submodule as _submodule
-from ..ops._generator import Generator
 from ..ops._linalg import LinAlgError as _LinAlgError
+from ..ops._sampler import Generator
 from ..overrides import DisableTorchFunction
 
 _TensorBase = TensorBase

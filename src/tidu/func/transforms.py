@@ -24,7 +24,7 @@ from ..core.node import LEAF, OUTPUT, Node, edge_of
 from ..core.subclass import Special
 from ..core.tensor import Tensor, set_requires_grad, tensor_of
 from ..core.views import live_node
-from ..ops._generator import default_generator
+from ..ops._sampler import default_generator
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 # ------------------------------------------------------------------ values of any kind

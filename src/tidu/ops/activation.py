@@ -21,11 +21,10 @@ from ..core.promote import Policy
 from ..core.tensor import Tensor
 from ..shapes import normalize_dim
 from ._dtypes import refusal, refuse, widened
-from ._generator import stream_of
 from ._hot import as_op, fast, hot, in_blocks
 from ._make import filling
 from ._noded import noded
-from ._sampler import sampler
+from ._sampler import sampler, stream_of
 from .arithmetic import ZERO
 from .pointwise import abs, exp, sigmoid, tanh
 from .selection import where

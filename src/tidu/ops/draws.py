@@ -19,7 +19,6 @@ from ..core.op import Op
 from ..core.tensor import Tensor
 from ..shapes import broadcast_shapes
 from ._dtypes import refuse_overlap
-from ._generator import stream_of
 from ._make import check_place, finish, refuse_grad, sizes_of
 from ._sampler import (
     Array,
@@ -30,10 +29,11 @@ from ._sampler import (
     float_arg,
     floating,
     int_arg,
-    no_derivative,
     sampler,
+    stream_of,
     unsupported,
 )  # fmt: skip
+from .arithmetic import not_implemented
 from .random import _normal_op, normal_fill
 
 # ------------------------------------------------------------------ Bernoulli
@@ -95,7 +95,7 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
 _flip_op = sampler("bernoulli", _flip, "BernoulliBackward2")
 _flip_each_op = sampler("bernoulli", _flip_each, "BernoulliBackward1", "input", "p")
 _bernoulli_op = sampler("bernoulli", _bernoulli, "BernoulliBackward0")
-_bernoulli_p_op = sampler("bernoulli", _bernoulli, "NotImplemented", rule=no_derivative("bernoulli"))
+_bernoulli_p_op = sampler("bernoulli", _bernoulli, "NotImplemented", rule=not_implemented("bernoulli"))
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, out: Any = None) -> Tensor:
@@ -361,7 +361,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Any:
     return _normal.binomial(stream_of(generator, "binomial"), count, prob)
 
 
-_binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob", rule=no_derivative("binomial"))
+_binomial_op = sampler("binomial", _binomial, "NotImplemented", "count", "prob", rule=not_implemented("binomial"))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
@@ -396,7 +396,7 @@ def _gamma_grad(input: Any, output: Any) -> Any:
 _standard_gamma_grad = Op(
     "_standard_gamma_grad",
     _gamma_grad,
-    {name: no_derivative("_standard_gamma_grad") for name in ("input", "output")},
+    {name: not_implemented("_standard_gamma_grad") for name in ("input", "output")},
     node="NotImplemented",
     register=False,
 ).call
@@ -423,7 +423,7 @@ def _dirichlet(input: Any, generator: Any) -> Any:
     return _normal.dirichlet(stream_of(generator, "_sample_dirichlet"), input)
 
 
-_dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=no_derivative("_sample_dirichlet"))
+_dirichlet_op = sampler("_sample_dirichlet", _dirichlet, "NotImplemented", rule=not_implemented("_sample_dirichlet"))
 
 
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:

@@ -15,8 +15,7 @@ from ..arrays import sampling
 from ..core.op import Op
 from ..core.tensor import Tensor, tensor_of, type_name
 from ..naming import warn
-from ._generator import stream_of
-from ._sampler import Array, drawing, fill, sampler, unsupported
+from ._sampler import Array, drawing, fill, sampler, stream_of, unsupported
 
 _ALPHA = 1.7580993408473766  # minus SELU's limit: selu(-inf) = -_ALPHA
 

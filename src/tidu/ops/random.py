@@ -19,18 +19,27 @@ from ..core.inplace import apply_inplace
 from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..naming import warn
-from ._generator import (  # noqa: F401 (which the family gives)
+from ._make import check_place, sizes_of
+from ._sampler import (  # noqa: F401 (which the family gives)
+    Array,
     Generator,
     default_generator,
+    dtype_for,
+    factory,
+    fill,
+    float_arg,
+    floating,
     get_rng_state,
     initial_seed,
+    int_arg,
+    like,
     manual_seed,
+    sampler,
     seed,
     set_rng_state,
     stream_of,
+    unsupported,
 )
-from ._make import check_place, sizes_of
-from ._sampler import Array, dtype_for, factory, fill, float_arg, floating, int_arg, like, sampler, unsupported
 from .factories import _like
 
 # ------------------------------------------------------------------ uniform

@@ -25,8 +25,8 @@ from ..core.modes import enable_grad, no_grad, set_record, state
 from ..core.tensor import Tensor, tensor_of
 from ..devices import CPU
 from ..naming import sourced_all
-from ..ops._generator import default_generator
 from ..ops._public import Operator
+from ..ops._sampler import default_generator
 from ..shapes import Size
 from ._python_dispatch import TorchDispatchMode
 

@@ -19,7 +19,7 @@ from ... import dtypes
 from ...arrays.threads import set_num_threads
 from ...core.tensor import Tensor, tensor_of
 from ...naming import submodule
-from ...ops._generator import manual_seed
+from ...ops._sampler import manual_seed
 from ...ops.creation import as_tensor, tensor
 from ...ops.joining import stack
 from .dataset import Subset, TensorDataset

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...ops._generator import default_generator
+from ...ops._sampler import default_generator
 from ...ops.random import randperm
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from ... import dtypes
-from ...ops._generator import Generator
+from ...ops._sampler import Generator
 from ...ops.creation import as_tensor
 from ...ops.draws import multinomial
 from ...ops.factories import empty
