@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from tidu.arrays.native import over_elements
-from tidu.arrays.threads import BIG, blocked, exp_scaled, rows_of
+from tidu.arrays.threads import BIG, FAST_EXP2, blocked, exp_scaled, rows_of
 
 Kernel = Callable[..., Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _NATIVE, _SHARED = 1 << 15, 1 << 16  # elements from which a native loop is worth compiling, and sharing
+_LONG = 1 << 12  # elements from which several short passes beat a slow one
 _add, _mul, _sub, _div = np.add, np.multiply, np.subtract, np.divide
 _exp, _tanh = np.exp, np.tanh
 
@@ -58,14 +59,45 @@ def tanh(a: np.ndarray) -> np.ndarray:
     return run(_tanh, 0, a)
 
 
+# NumPy has vector loops for exp, log and tanh of float32 everywhere, for log1p and expm1 with AVX-512 alone.
+
+
+def _log1p(x: np.ndarray, out: np.ndarray, u: np.ndarray) -> None:
+    """log(u) * x / (u - 1) with u = 1 + x rounded, whose error cancels (Kahan)."""
+    if FAST_EXP2 or x.size <= _LONG or x.dtype != _FLOAT32:
+        np.log1p(x, out)
+        return
+    _add(x, 1.0, u)
+    last = np.isinf(u)
+    logs = np.log(u)
+    _sub(u, 1.0, u)
+    np.logical_or(last, u == 0, out=last)
+    _div(x, u, u)
+    np.copyto(u, 1.0, where=last)
+    np.copyto(logs, x, where=last & (x > -1.0))
+    _mul(logs, u, out)
+
+
+def _expm1(x: np.ndarray, out: np.ndarray, e: np.ndarray) -> None:
+    """tanh(x / 2) * (exp(x) + 1)."""
+    if FAST_EXP2 or x.size <= _LONG or x.dtype != _FLOAT32:
+        np.expm1(x, out)
+        return
+    _exp(x, e)
+    _add(e, 1.0, e)
+    _mul(x, 0.5, out)
+    _tanh(out, out)
+    _mul(out, e, out)
+
+
 def log1p(a: np.ndarray) -> np.ndarray:
     """log(1 + a), accurate near 0. Source: torch.log1p."""
-    return run(np.log1p, 0, a)
+    return run(_log1p, 1, a)
 
 
 def expm1(a: np.ndarray) -> np.ndarray:
     """exp(a) - 1, accurate near 0. Source: torch.expm1."""
-    return run(np.expm1, 0, a)
+    return run(_expm1, 1, a)
 
 
 def _tanh_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
@@ -135,15 +167,15 @@ def softplus(a: np.ndarray, beta: float = 1.0, threshold: float = 20.0) -> np.nd
     Source: torch.nn.functional.softplus.
     """
 
-    def kernel(x: np.ndarray, out: np.ndarray, z: np.ndarray) -> None:
+    def kernel(x: np.ndarray, out: np.ndarray, z: np.ndarray, u: np.ndarray) -> None:
         _mul(x, beta, z)
         _exp(z, out)
-        np.log1p(out, out)
+        _log1p(out, out, u)
         if beta != 1.0:
             _div(out, beta, out)
         np.copyto(out, x, where=z > threshold)
 
-    return run(kernel, 1, a)
+    return run(kernel, 2, a)
 
 
 def softplus_backward(g: np.ndarray, a: np.ndarray, beta: float = 1.0, threshold: float = 20.0) -> np.ndarray:

@@ -33,10 +33,12 @@ def _spread(mask: np.ndarray, out: np.ndarray) -> None:
 
 def where(mask: np.ndarray, x: Any, y: Any) -> np.ndarray:
     """`x` where `mask` is True, else `y`. Arrays or numbers of one dtype; shapes broadcast. Source: torch.where."""
+    if mask.size <= _SMALL:
+        return np.where(mask, x, y)
     dtype = np.result_type(x, y)
     word = _WORDS.get(dtype.itemsize)
     full = [v for v in (x, y) if isinstance(v, np.ndarray) and v.ndim]
-    if mask.size <= _SMALL or word is None or not full or any(v.shape != mask.shape or v.dtype != dtype for v in full):
+    if word is None or not full or any(v.shape != mask.shape or v.dtype != dtype for v in full):
         return np.where(mask, x, y)
     rows, back = rows_of(*full, mask)
     mask = rows.pop()

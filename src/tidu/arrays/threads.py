@@ -357,7 +357,7 @@ def _has_svml() -> bool:
         return False
 
 
-_FAST_EXP2 = _has_svml()
+FAST_EXP2 = _has_svml()
 _LOG2_E = 1 / math.log(2)
 
 
@@ -366,7 +366,7 @@ def exp_scaled(x: np.ndarray, scale: float, out: np.ndarray) -> None:
 
     The product's rounding then costs |scale * x| * 8e-8 of the result, relatively.
     """
-    if _FAST_EXP2 and x.dtype.char == "f" and x.size > 4096:
+    if FAST_EXP2 and x.dtype.char == "f" and x.size > 4096:
         np.multiply(x, scale * _LOG2_E, out)
         np.exp2(out, out)
     elif scale == 1:
@@ -381,7 +381,7 @@ def exponential(dtype: np.dtype) -> tuple[np.ufunc, float]:
 
     Where that is exp2 (for float32), infinities and results that are not normal numbers take many times as long.
     """
-    return (np.exp2, _LOG2_E) if _FAST_EXP2 and dtype.char == "f" else (np.exp, 1.0)
+    return (np.exp2, _LOG2_E) if FAST_EXP2 and dtype.char == "f" else (np.exp, 1.0)
 
 
 def rows_of(*arrays: np.ndarray) -> tuple[list[np.ndarray], Callable[[np.ndarray], np.ndarray]]:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..arrays import elementwise as kernels
 from ..arrays import sampling, select
+from ..arrays.rows import number
 from ..core.broadcast import sum_to
 from ..core.elementwise import elementwise, unary
 from ..core.inplace import inplace
@@ -211,8 +212,9 @@ _threshold_call = threshold
 
 @widened
 def _elu(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
-    low = np.expm1(input if input_scale == 1 else input * input_scale)
-    return select.where(input < 0, low * (alpha * scale), input if scale == 1 else input * scale)
+    low = kernels.expm1(input if input_scale == 1 else input * input_scale)
+    slope = alpha * scale
+    return select.where(input < 0, low if slope == 1 else low * slope, input if scale == 1 else input * scale)
 
 
 def _elu_rule(g: Any, input: Any, alpha: float, scale: float, input_scale: float) -> Any:
@@ -356,7 +358,7 @@ def silu(input: Value, inplace: bool = False) -> Value:
 @in_blocks
 @widened
 def _mish_forward(input: Any) -> Any:
-    return input * np.tanh(np.log1p(np.exp(input)))
+    return input * np.tanh(kernels.log1p(np.exp(input)))
 
 
 def _mish_rule(g: Any, x: Any) -> Any:
@@ -397,7 +399,7 @@ softplus = hot(
 @in_blocks
 @widened
 def _logsigmoid(input: Any) -> Any:
-    return np.minimum(input, 0) - np.log1p(np.exp(-np.absolute(input)))
+    return np.minimum(input, 0) - kernels.log1p(np.exp(-np.absolute(input)))
 
 
 def _logsigmoid_rule(g: Any, x: Any) -> Any:
@@ -472,10 +474,16 @@ def glu(input: Value, dim: int = -1) -> Value:
 # ------------------------------------------------------------------ hard ones
 
 
+def _cut(a: Any, low: float, high: float) -> Any:
+    return np.asarray(a.clip(number(low, a.dtype.char), number(high, a.dtype.char)))
+
+
 def _hardtanh_forward(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     if input.dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     dt = input.dtype
+    if dt.char in "fd" and min_val and max_val:  # where one is 0, its sign is that of the element
+        return _cut(input, min_val, max_val)
     low = select.extremum(np.maximum, input, dt.type(min_val))
     return select.extremum(np.minimum, low, dt.type(max_val))
 
@@ -509,7 +517,8 @@ def relu6(input: Value, inplace: bool = False) -> Value:
 @in_blocks
 @widened
 def _hardsigmoid_forward(input: Any) -> Any:
-    return np.minimum(np.maximum(input + 3, 0), 6) / input.dtype.type(6)
+    r = _cut(input + 3, 0, 6)
+    return np.divide(r, number(6, r.dtype.char), r)
 
 
 _hardsigmoid = unary(
@@ -527,7 +536,9 @@ def hardsigmoid(input: Value, inplace: bool = False) -> Value:
 @in_blocks
 @widened
 def _hardswish_forward(input: Any) -> Any:
-    return input * np.minimum(np.maximum(input + 3, 0), 6) / input.dtype.type(6)
+    r = _cut(input + 3, 0, 6)
+    np.multiply(r, input, r)
+    return np.divide(r, number(6, r.dtype.char), r)
 
 
 _hardswish = unary(
@@ -549,8 +560,8 @@ def _within(g: Any, input: Any, lambd: float) -> Any:
 
 def _hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input where |input| > lambd, else 0. Source: torch.hardshrink."""
-    edge = input.dtype.type(lambd)
-    return select.where((input >= -edge) & (input <= edge), input.dtype.type(0), input)
+    zero = input.dtype.type(0)
+    return select.where(np.absolute(input) <= input.dtype.type(lambd), zero, input)
 
 
 hardshrink = hot(
@@ -571,11 +582,15 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"lambda must be in range [0, {most:g}] for input dtype {dtypes.from_numpy(input.dtype).legacy}, but found "
             f"{lambd:g}"
         )
-    edge = input.dtype.type(lambd)
-    out = select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input * 0))
-    if out.dtype.itemsize > 2 and out.size * out.itemsize >= _BLOCK and out.flags.c_contiguous:
-        flat = out.reshape(-1)
-        flat[: out.size - out.size % (_BLOCK // out.itemsize)] += 0  # whole registers have no -0 in PyTorch
+    if input.dtype.itemsize == 2:
+        edge = input.dtype.type(lambd)
+        return select.where(input > edge, input - edge, select.where(input < -edge, input + edge, input * 0))
+    out = np.asarray(input - _cut(input, -lambd, lambd))
+    dense = out.flags.forc
+    rest = out.size % (_BLOCK // out.itemsize) if dense else out.size
+    if rest:  # whole registers have no -0 in PyTorch
+        last, x = (v.reshape(-1, order="A")[-rest:] for v in (out, input)) if dense else (out, input)
+        np.copysign(last, x, last)
     return out
 
 
