@@ -367,3 +367,26 @@ with torch.autograd.graph.saved_tensors_hooks(lambda t: 3, lambda t: torch.ones(
 s.sum().backward()
 """,
     )
+
+
+def products_in_place(torch: Any) -> None:
+    session(
+        torch,
+        """
+b = torch.ones(3, 2)
+b.addmm_(torch.ones(3, 2), torch.ones(2, 3))
+b.addmm_(torch.ones(3, 2), torch.ones(3, 3))
+torch.ones(1, 2).addmm_(torch.ones(3, 2), torch.ones(2, 2))
+torch.ones(1).addmv_(torch.ones(3, 2), torch.ones(2))
+torch.ones(2, 2).baddbmm_(torch.ones(1, 2, 2), torch.ones(1, 2, 2))
+b.addmm_(torch.ones(3, 2), torch.ones(2, 2))
+x = torch.ones(2)
+x.copy_(np.int64(3)), x.copy_(np.float32(2))
+torch.ones(4).resize(2, 2)
+torch.ones(4).resize(3)
+torch.ones(4).resize_as(torch.ones(2, 3))
+torch.slogdet(torch.eye(2), out=(torch.empty(0), torch.empty(0)))
+nn.NLLLoss2d()
+nn.Hardtanh(min_value=-1, max_value=1)
+""",
+    )

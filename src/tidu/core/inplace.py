@@ -143,7 +143,7 @@ def _plain_inplace(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
                     np.copyto(a, r)
                     input._v[0] += 1
                     return input
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError, RuntimeError):
             pass
         return general(input, *args, **kw)
 
@@ -264,6 +264,11 @@ def apply_inplace(op: Op, args: Sequence[Any]) -> Any:
         if check is not None:
             check(args)
         raise
+    except RuntimeError as error:
+        sizes = re.findall(r"\[.*?\]", str(error))
+        if op.name not in _PRODUCTS or len(sizes) != 2:
+            raise
+        raise RuntimeError(_bad_call(x._a, sizes[0])) from None  # does not expand to the product's size
     a = x._a
     check_result(result, a, op)
     changed: Any = True
@@ -371,10 +376,19 @@ def check_view(x: Tensor) -> None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
+_PRODUCTS = ("addmm", "addmv", "baddbmm")
+
+
+def _bad_call(a: Any, size: Any) -> str:
+    return f"Bad in-place call: input tensor size {list(a.shape)} and output tensor size {size} should match"
+
+
 def check_result(result: Any, a: np.ndarray[Any, Any], op: Op) -> None:
     """The result must have the tensor's shape, and a dtype that converts to its."""
     shape = result.shape
     if shape != a.shape:
+        if op.name in _PRODUCTS:
+            raise RuntimeError(_bad_call(a, list(shape)))
         raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}")
     if result.dtype is not a.dtype:
         have, want = dtypes.from_numpy(result.dtype), dtypes.from_numpy(a.dtype)

@@ -214,7 +214,7 @@ FAMILIES = {
         "sym_min sym_not sym_sqrt sym_sum",
         "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
         "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ "
-        "ndimension nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize "
+        "ndimension nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize resize_as "
         "sum_to_size to_dense",
         "",
         "__contains__ __dir__ __iter__ __len__ __reversed__",

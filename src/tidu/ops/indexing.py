@@ -169,7 +169,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     except (AttributeError, ValueError):
         pass
     if not isinstance(src, Tensor):
-        if not isinstance(src, Number):
+        if not isinstance(src, (*Number, np.generic)):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         if isinstance(src, complex) and self.dtype.category in (INTEGRAL, FLOATING):
             src = src.real

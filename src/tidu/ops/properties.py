@@ -15,6 +15,7 @@ from ..core.tensor import Tensor, dtype_word, extra, type_name
 from ..core.views import offset_in, pointer, storage_of, strides_of
 from ..naming import warn
 from ..shapes import Size, normalize_dim
+from ..shapes import numel as count
 from ._make import sizes_of
 from .conversion import in_format, numbers_of
 
@@ -333,7 +334,25 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 def resize(self: Any, *sizes: Any) -> Any:
     """The elements in another shape; deprecated in favour of `reshape`."""
     warn("non-inplace resize is deprecated")
-    return self.reshape(*sizes)
+    return _resized(self, sizes_of(sizes, None, "resize"))
+
+
+def resize_as(self: Any, tensor: Any) -> Any:
+    """The elements in another's shape; deprecated in favour of `reshape`."""
+    warn("non-inplace resize_as is deprecated")
+    return _resized(self, tuple(tensor.shape))
+
+
+def _resized(x: Any, sizes: tuple[int, ...]) -> Any:
+    n = count(sizes)
+    if n != x.numel():
+        old, new = ("x".join(map(str, s)) for s in (tuple(x.shape), sizes))
+        raise RuntimeError(
+            f"requested resize to {new} ({n} elements in total), but the given tensor has a size of {old} ({x.numel()} "
+            "elements). autograd's resize can only change the shape of a given tensor, while preserving the number of "
+            "elements. "
+        )
+    return x.reshape(sizes)
 
 
 def to_dense(self: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:

@@ -10,7 +10,7 @@ from ..core.batch import batch_size, materialize, rule
 from ..core.broadcast import sum_to
 from ..core.elementwise import conj
 from ..core.op import Op
-from ..naming import return_type
+from ..naming import given_out, return_type
 from ._linalg import (
     INT32,
     H,
@@ -344,9 +344,10 @@ def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
     return _slogdet.call(A, "linalg.slogdet", out=out)
 
 
-def slogdet(input: Any) -> Any:
+def slogdet(input: Any, *, out: Any = None) -> Any:
     """The sign of the determinant and the logarithm of its absolute value."""
-    return slogdet_result(*_slogdet.call(input, "linalg.slogdet"))
+    result = slogdet_result if out is None else given_out(slogdet_result)
+    return result(*_slogdet.call(input, "linalg.slogdet", out=out))
 
 
 def logdet(input: Any) -> Any:

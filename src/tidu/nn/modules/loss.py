@@ -89,6 +89,15 @@ class NLLLoss(_WeightedLoss):
 class NLLLoss2d(NLLLoss):
     """The old name of NLLLoss for pictures."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)
+
 
 class CrossEntropyLoss(_WeightedLoss):
     """-log softmax(x)[y], for scores x and classes (or probabilities of classes) y.
