@@ -18,8 +18,9 @@ from ..core.careful import check_made, trace
 from ..core.errors import explain
 from ..core.modes import no_grad, set_record, state
 from ..core.node import Node, OutputEdge, edge_of, freed, modified, next_seq
+from ..core.op import check_savable
 from ..core.subclass import Special
-from ..core.tensor import Inference, Tensor, tensor_of
+from ..core.tensor import Tensor, tensor_of
 from ..core.views import IN_FUNCTION, MULTI_OUTPUT, attach_view, live_node
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
@@ -501,13 +502,7 @@ def _keep(ctx: Any, outs: list[Any], records: bool) -> None:
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
             )
-        if type(t._v) is Inference:
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-                "mode in "
-                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
-                "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-            )
+        check_savable(t)
         nr = next((k for k, o in enumerate(outs) if o is t), None)
         if nr is not None and outs[nr]._node is None:
             nr = None
