@@ -113,6 +113,8 @@ def _avg_sizes(n: int, shape: Ints, output_size: Any) -> Ints:
     sizes = _sizes(fn, n, shape, output_size)
     if n == 1:
         _check_one(fn, len(shape))
+    elif sizes == (1,) * n:
+        return sizes  # the mean, of as many dimensions as there are
     elif len(shape) not in (n + 1, n + 2):
         raise RuntimeError(f"{fn}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(shape)}")
     if any(s < 0 for s in sizes):

@@ -279,12 +279,8 @@ def _check_output_padding(extra: Ints, stride: Ints, dilation: Ints) -> None:
 
 
 def _check_dtypes(input: Value, weight: Value, bias: Value, n: int, dilation: Ints, transposed: bool) -> None:
-    if bias is not None and bias.dtype != input.dtype:
-        raise RuntimeError(
-            f"Input type ({dtype_word(input.dtype)}) and bias type ({dtype_word(bias.dtype)}) should be the same"
-        )
     differ = input.dtype != weight.dtype
-    if differ and (input.dtype.is_complex or input.dtype in (dtypes.float32, dtypes.bfloat16)):
+    if differ and (input.dtype.is_complex or (not transposed and input.dtype in (dtypes.float32, dtypes.bfloat16))):
         raise RuntimeError(
             f"Input type ({type_word(input.dtype)}) and weight type ({type_word(weight.dtype)}) should be the same"
             + " or input should be a MKLDNN tensor and weight is a dense tensor" * (not input.dtype.is_complex)
@@ -371,6 +367,10 @@ def _conv(
     for i, (name, v) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(v, Tensor):
             raise TypeError(f"{fn}() argument '{name}' (position {i}) must be Tensor, not {type_name(v)}")
+    if isinstance(bias, Tensor) and bias.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type ({dtype_word(input.dtype)}) and bias type ({dtype_word(bias.dtype)}) should be the same"
+        )
     batched = _batched(fn, n, input)
     x = input if batched else input.unsqueeze(0)
     stride, dilation = _each(stride, n), _each(dilation, n)

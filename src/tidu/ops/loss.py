@@ -615,7 +615,8 @@ def f_kl_div(
             "same as 'batchmean' in the next major release."
         )
     if reduction == "batchmean":
-        return kl_div(input, target, SUM, log_target=log_target) / input.size()[0]
+        total = kl_div(input, target, SUM, log_target=log_target)
+        return total / input.size()[0] if input.ndim else total
     return kl_div(input, target, code(reduction), log_target=log_target)
 
 

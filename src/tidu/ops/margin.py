@@ -180,7 +180,9 @@ def soft_margin_loss(
     """log(1 + exp(-target * input)), reduced."""
     how = code(legacy(size_average, reduce, reduction))
     not_differentiable("soft_margin_loss", "target", target)
-    broadcast_shapes(tuple(input.shape), tuple(target.shape))
+    size = broadcast_shapes(tuple(input.shape), tuple(target.shape))
+    if size != tuple(input.shape):
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(size)}")
     for found in ((-target).dtype, float32):
         if not can_cast(found, input.dtype):
             raise RuntimeError(
@@ -287,6 +289,8 @@ def multi_margin_loss(
     _full_precision("multi_margin_loss_cpu_kernel", input)
     if target.dtype.name != "int64":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
+    if weight is not None and weight.dtype != input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
     return _multi_margin.call(input, target, weight, p, margin, how)
 
 

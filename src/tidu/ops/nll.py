@@ -244,13 +244,13 @@ def nll_loss_of(input: Value, target: Value, weight: Value, how: int, ignore_ind
     if n in (1, 2):
         if target.ndim > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        target = _check_target(target)
         squeeze = n == 1 and target.ndim == 1
         if squeeze and target.shape[0] != 1:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}")
         _check_weights(weight, channels)
         _same_dtype(input, weight)
         refusal("bic", "nll_loss_out_frame")("nll_loss", input.dtype)
-        target = _check_target(target)
         if squeeze:
             target = target.reshape(())
         return _nll.call(input, target, weight, how, ignore_index)

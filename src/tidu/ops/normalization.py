@@ -51,6 +51,16 @@ def like_input(outs: tuple[Any, ...], input: Any, weight: Any, bias: Any) -> tup
     return tuple(o.astype(input.dtype, copy=False) for o in outs)
 
 
+def refuse_mixed(input: Value, *parameters: Value) -> None:
+    """Raise for parameters of another dtype than the input's, but for float32 beside half precision."""
+    given = [p.dtype for p in parameters if p is not None]
+    if given and given[0] != input.dtype:
+        if any([d.name != "float32" for d in given]):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input.dtype.name not in ("float16", "bfloat16"):
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
 def three(needs: Sequence[bool]) -> tuple[bool, bool, bool]:
     return needs[0], needs[1], needs[2]
 
@@ -196,6 +206,7 @@ def _batch_norm(
     for name, v in (("running_mean", running_mean), ("running_var", running_var)):
         not_differentiable("native_batch_norm", name, v)
     _refuse("", input.dtype)
+    refuse_mixed(input, weight, bias, running_mean, running_var)
     if training:  # the running statistics are written below, and not read
         outs = _batch.call(input, weight, bias, None, None, True, eps)
     else:
@@ -303,6 +314,7 @@ def _group_forward(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int,
     work = np.dtype(np.float32) if dt.itemsize == 2 else dt
     x = np.ascontiguousarray(input, work).reshape(N * group, C // group * HxW)
     out, m, rstd = channels.grouped_forward(x, C // group, weight, bias, eps)
+    out = out.astype(dt, copy=False)
     return like_input(
         (laid_as(out.reshape(input.shape), input), m.reshape(N, group), rstd.reshape(N, group)), input, weight, bias
     )
@@ -398,6 +410,7 @@ def native_group_norm(
     input: Value, weight: Value, bias: Value, N: int, C: int, HxW: int, group: int, eps: float
 ) -> Any:
     """`group_norm`, and the means and inverse deviations of the groups."""
+    refuse_mixed(input, weight, bias)
     refusal("bic", "GroupNormKernelImpl")("", input.dtype)
     return _group.call(input, weight, bias, N, C, HxW, group, eps)
 

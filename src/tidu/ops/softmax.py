@@ -21,7 +21,7 @@ from ._dtypes import refusal
 from ._hot import fast, hot
 from ._noded import noded
 from .loss import add_number
-from .normalization import affine_push, like_input, pull, standard, three, times
+from .normalization import affine_push, like_input, pull, refuse_mixed, standard, three, times
 from .pointwise import exp
 from .powers import pow, rsqrt
 from .reduction import dim_index, into, mean, sum
@@ -68,10 +68,8 @@ _layer = Op(
 def native_layer_norm(input: Value, normalized_shape: Any, weight: Value, bias: Value, eps: float) -> Any:
     """`layer_norm`, and the means and inverse deviations that it found."""
     shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
+    refuse_mixed(input, weight, bias)
     refusal("bic", "LayerNormKernelImpl")("", input.dtype)
-    for w in (weight, bias):
-        if w is not None and w.dtype != input.dtype and not (input.dtype.itemsize == 2 and w.dtype.name == "float32"):
-            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     return _layer.call(input, shape, weight, bias, eps)
 
 
