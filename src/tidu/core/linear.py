@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from .modes import state
 from .node import Node, freed, modified, next_seq, node_class
-from .op import Op, Rule, check_savable, named
+from .op import Op, Rule, check_savable, known, named
 from .parameters import names_of
 from .subclass import special_among
 from .tensor import Tensor, new
@@ -145,11 +145,8 @@ def bilinear(
         t._node = n
         return t
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = forward.__doc__
-    call.op = op
-    op.call = call
-    return call
+    op.call = known(op, call)
+    return op.call
 
 
 # ------------------------------------------------------------------ views and shaped ops
@@ -229,7 +226,8 @@ def view_op(
         n.args = args
         return t
 
-    return _finish(op, call)
+    op.call = known(op, call)
+    return op.call
 
 
 def shaped_op(
@@ -283,7 +281,8 @@ def shaped_op(
         n.args = args
         return t
 
-    return _finish(op, call)
+    op.call = known(op, call)
+    return op.call
 
 
 def _declare(
@@ -292,11 +291,3 @@ def _declare(
     params = list(names_of(forward))
     rule = named(lambda *values: adjoint(*values), ["g", params[0] + "_shape", *params[1:]])
     return LinearOp(name, forward, {params[0]: rule}, "linear", view=view, node=node)
-
-
-def _finish(op: LinearOp, call: Callable[..., Any]) -> Callable[..., Any]:
-    call.__name__ = call.__qualname__ = op.name
-    call.__doc__ = op.forward.__doc__
-    call.op = op
-    op.call = call
-    return call

@@ -260,10 +260,7 @@ class Op:
                 return self.record(args, result)
             return self.wrap(args, result)
 
-        call.__name__ = call.__qualname__ = self.name
-        call.__doc__ = self.forward.__doc__
-        call.op = self
-        return call
+        return known(self, call)
 
     def on_arrays(self, args: tuple[Any, ...], out: Any = None) -> Any:
         """The call for arrays: a rule running for numbers."""
@@ -615,6 +612,14 @@ def _read(r: Any, vals: list[Any], gs: Sequence[Any], needs: tuple[bool, ...]) -
     if r == "gs":
         return gs
     return vals[r] if r >= 0 else gs[-1 - r]
+
+
+def known(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call of the op, as a function of its name, which says what it does."""
+    call.__name__ = call.__qualname__ = op.name
+    call.__doc__ = op.forward.__doc__
+    call.op = op
+    return call
 
 
 def fit(c: Any, dt: Any) -> Any:
