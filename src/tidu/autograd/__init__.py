@@ -135,7 +135,7 @@ __all__ = [
 
 
 _LATER = {
-    **dict.fromkeys("anomaly_mode forward_ad functional graph profiler".split(), ""),
+    **dict.fromkeys("anomaly_mode forward_ad function functional graph profiler".split(), ""),
     **dict.fromkeys("detect_anomaly masked_zeros set_debug set_detect_anomaly".split(), "anomaly_mode"),
     **dict.fromkeys("Function NestedIOFunction".split(), "function"),
     **dict.fromkeys("gradcheck gradgradcheck".split(), "gradcheck"),
