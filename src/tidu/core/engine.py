@@ -57,7 +57,7 @@ def current() -> Any:
 
 class Run:
     __slots__ = (
-        "__weakref__", "accumulate", "captured", "create_graph", "grads", "keep", "order", "owned",
+        "__weakref__", "accumulate", "alone", "captured", "create_graph", "grads", "keep", "order", "owned",
         "pending", "raw", "reached", "shown", "targets", "watched", "ways",
     )  # fmt: skip
 
@@ -91,6 +91,7 @@ class Run:
         for edge, g in roots:
             self.add(edge, g)
         leaves = [edge for edge, _ in roots if edge.EDGE == LEAF]
+        self.alone = len(roots) == 1  # PyTorch starts at a single root, on the way or not
         # The caller's list is the last to hold these: without it a leaf may keep a cotangent without copying.
         del roots, edge, g
         was = set_record(self.create_graph)
@@ -183,7 +184,7 @@ class Run:
             g = pop(node, None)
             hooks = node._hooks
             if g is not None and (hooks is not None or (watched and node in watched)):
-                if ways is None or node in ways or node in watched:
+                if ways is None or self.alone or node in ways or node in watched:
                     g = self.before(node, g)
             edges = node.edges
             wanted = edges if ways is None else ways.get(node)
