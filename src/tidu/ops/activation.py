@@ -214,6 +214,9 @@ _threshold_call = threshold
 def _elu(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     low = kernels.expm1(input if input_scale == 1 else input * input_scale)
     slope = alpha * scale
+    if 0 < slope < float("inf") and input.size > _SMALL and input.dtype.char in "fd":  # the one or the other is 0
+        high, low = select.extremum(np.maximum, input, 0), select.extremum(np.minimum, low, 0)
+        return (high if scale == 1 else high * scale) + (low if slope == 1 else low * slope)
     return select.where(input < 0, low if slope == 1 else low * slope, input if scale == 1 else input * scale)
 
 

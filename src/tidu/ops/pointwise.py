@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.elementwise import expm1 as _expm1
+from ..arrays.elementwise import log1p as _log1p
 from ..arrays.elementwise import sigmoid as _sigmoid
 from ..arrays.elementwise import tanh_backward as _tanh_pulled
 from ..arrays.threads import BIG
@@ -25,22 +27,23 @@ LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
 # ------------------------------------------------------------------ exponentials and logarithms
 
 
-def _rounded_right(ufunc: Any) -> Any:
+def _rounded_right(ufunc: Any, large: Any = None) -> Any:
     """Without AVX-512 NumPy's last bits in float32 are the C library's, which are not PyTorch's: by way of float64."""
 
     def values(a: Any) -> Any:
-        return ufunc(a, dtype=np.float64).astype(a.dtype) if a.dtype.char == "f" and a.size <= BIG else ufunc(a)
+        return ufunc(a, dtype=np.float64).astype(a.dtype) if a.dtype.char == "f" and a.size <= BIG else large(a)
 
+    large = large or ufunc
     return values
 
 
 exp = unary("exp", np.exp, lambda out: out)
 exp2 = unary("exp2", np.exp2, lambda g, out: g * out * LN2)
-expm1 = unary("expm1", _rounded_right(np.expm1), lambda out: out + 1)
+expm1 = unary("expm1", _rounded_right(np.expm1, _expm1), lambda out: out + 1)
 log = unary("log", np.log, lambda g, x: g / x)
 log2 = unary("log2", np.log2, lambda g, x: g / (x * LN2))
 log10 = unary("log10", _rounded_right(np.log10), lambda g, x: g / (x * LN10))
-log1p = unary("log1p", np.log1p, lambda g, x: g / (x + 1), node="Log1PBackward0")
+log1p = unary("log1p", _log1p, lambda g, x: g / (x + 1), node="Log1PBackward0")
 
 
 def _logaddexp(x: Any, y: Any) -> Any:

@@ -368,7 +368,7 @@ def _mix(input: Any, end: Any, weight: Any) -> Any:
     step = end - input
     if weight.ndim == 0:
         return np.asarray(input + weight * step if low else end - step * (1 - weight))
-    return np.where(low, input + weight * step, end - step * (1 - weight))
+    return _where_kernel(low, input + weight * step, end - step * (1 - weight))
 
 
 _lerp = elementwise(
