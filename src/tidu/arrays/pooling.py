@@ -101,13 +101,9 @@ def _passes(x: np.ndarray, windows: Windows, ufunc: Any, fill: Any, first_dim: i
         if w.kernel == 1 and w.stride == 1 and not w.before and w.out == x.shape[d + 1]:
             continue
         x = _padded(x, d, w, fill)
-        first = x[_axis(d, w.slice(0))]
-        if w.kernel == 1:
-            x = first
-            continue
-        out = ufunc(first, x[_axis(d, w.slice(1))])
-        for k in range(2, w.kernel):
-            ufunc(out, x[_axis(d, w.slice(k))], out=out)
+        out = x[_axis(d, w.slice(0))]
+        for k in range(1, w.kernel):
+            out = ufunc(out, x[_axis(d, w.slice(k))], out=out if k > 1 else None)
         x = out
     return x
 
@@ -285,17 +281,55 @@ def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) 
     if not y.size:
         return np.zeros(x.shape, g.dtype)
     g = np.ascontiguousarray(g)
-    if g.dtype == x.dtype and x.size > _FEW and np.isfinite(np.add.reduce(y, None)):
+    if g.dtype == x.dtype and g.dtype.char in "fd" and x.size > _FEW and np.isfinite(np.add.reduce(y, None)):
         made = _natively("max_pool_back", [g, x, y], x.shape[1:], windows, True)
         if made is not None:
             return made
+        out = np.empty(x.shape, g.dtype)
+
+        def run(lo: int, hi: int) -> None:
+            out[lo:hi] = _chosen(g[lo:hi], x[lo:hi], y[lo:hi], windows, 0)
+
+        _blocks(x, run)
+        return out
     n, length = len(x), math.prod(x.shape[1:])
     index = max_indices(x, windows)[1].reshape(n, -1) + np.arange(0, n * length, length)[:, None]
-    if all([w.kernel <= w.stride and w.dilation == 1 for w in windows]):  # no element is in two windows
-        out = np.zeros(x.shape, g.dtype)
-        out.reshape(-1)[index] = g.reshape(n, -1)
-        return out
     return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
+
+
+def _chosen(g: np.ndarray, x: np.ndarray, best: np.ndarray, windows: Windows, d: int) -> np.ndarray:
+    """The adjoint at x, pooled along the dimensions before `d`: down each window along `d` to the first slice whose
+    maximum is `best`, then on into that slice."""
+    rest = windows[d + 1 :]
+    w, n = windows[d], x.shape[d + 1]
+    fill = _lowest(x.dtype)
+    lines = _passes(x, windows, np.maximum, fill, d + 1)  # the maxima of the slices
+    if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
+        got = g
+    else:
+        seen = _padded(lines, d, w, fill)
+        apart = w.stride >= w.kernel and w.dilation == 1
+        whole = apart and w.stride == w.kernel and w.out * w.stride == seen.shape[d + 1]
+        full = np.empty(seen.shape, g.dtype) if whole else np.zeros(seen.shape, g.dtype)
+        bits = f"i{g.dtype.itemsize}"
+        left = g.view(bits)  # the cotangents that have found no place yet; a mask takes them as they are, bit by bit
+        for k in range(w.kernel):
+            target = full[_axis(d, w.slice(k))]
+            if k < w.kernel - 1:
+                hit = np.equal(seen[_axis(d, w.slice(k))], best)
+                mask = np.negative(hit.view(np.int8)).astype(bits)
+                taken = np.bitwise_and(left, mask, mask)
+                left = np.bitwise_xor(left, taken)
+            else:
+                taken = left
+            if apart:
+                target[...] = taken.view(g.dtype)
+            else:
+                np.add(target, taken.view(g.dtype), target)
+        got = full if full.shape == lines.shape else full[_axis(d, slice(w.before, w.before + n))]
+    if not rest:
+        return got
+    return _chosen(np.ascontiguousarray(got), x, lines, windows, d + 1)
 
 
 def max_indices(x: np.ndarray, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
@@ -308,35 +342,36 @@ def max_indices(x: np.ndarray, windows: Windows) -> tuple[np.ndarray, np.ndarray
     fill = _lowest(x.dtype)
     odd = x.dtype.kind in "fV" and x.size > 0 and np.isnan(np.minimum.reduce(x, None))
 
+    n, outs = len(windows), made[1:]
+
     def run(lo: int, hi: int) -> None:
-        best, place = x[lo:hi], np.zeros((1,) * x.ndim, np.int64)
-        for d in reversed(range(len(windows))):
-            w, n = windows[d], size[d]
-            tail = (1,) * (len(windows) - 1 - d)
-            at = np.arange(n) * math.prod(size[d + 1 :])
-            if w.kernel == 1 and w.stride == 1 and not w.before and w.out == n:
-                place = place + at.reshape(-1, *tail)
+        best, which = x[lo:hi], [None] * n  # along each dimension, the one of the window's elements
+        for d in reversed(range(n)):
+            w = windows[d]
+            if w.kernel == 1 and w.stride == 1 and not w.before and w.out == size[d]:
                 continue
-            line = _inside(w, np.arange(max(w.reach(), w.before + n)), n)
-            if place.shape[d + 1] > 1:
-                place = place.take(line, d + 1)
-            place = place + at[line].reshape(-1, *tail)
             best = _padded(best, d, w, fill)
-            first = _axis(d, w.slice(0))
-            most, where = best[first], place[first]
-            if w.kernel > 1:
-                most = most.copy()
-                where = np.broadcast_to(where, most.shape).copy()
+            most = best[_axis(d, w.slice(0))].copy()
+            number = np.int8 if w.kernel < 128 else np.int64
+            place: Any = np.zeros(most.shape, number)
             for k in range(1, w.kernel):
-                here = _axis(d, w.slice(k))
-                seen = best[here]
+                seen = np.ascontiguousarray(best[_axis(d, w.slice(k))])  # comparing leaps costs more
                 hit = np.greater(seen, most)
                 if odd:
                     np.logical_or(hit, seen != seen, hit)
                 np.maximum(most, seen, out=most)
-                np.copyto(where, place[here], where=hit)
-            best, place = most, where
-        out[lo:hi], index[lo:hi] = best, place
+                np.maximum(place, np.multiply(hit.view(np.int8), number(k)), out=place)
+            best, which[d] = most, place
+        out[lo:hi] = best
+        line, total = np.arange(hi - lo).reshape(-1, *(1,) * n), 0
+        for d, w in enumerate(windows):
+            at: Any = np.arange(w.out).reshape(-1, *(1,) * (n - 1 - d))
+            if which[d] is not None:
+                count = math.prod(outs[d:])
+                step = which[d].reshape(-1).take(line * count + np.arange(count).reshape(outs[d:]))
+                at = w.places(size[d]).reshape(-1).take(at * w.kernel + step)
+            line, total = line * size[d] + at, total * size[d] + at
+        index[lo:hi] = total
 
     _blocks(x, run)
     return out, index
