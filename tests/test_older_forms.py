@@ -29,7 +29,7 @@ def test_older_forms_scale_and_warn_once(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call()
-    _arguments._warned.discard(name)
+    _arguments._warned.clear()
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         results = [call(), call()]
@@ -44,6 +44,10 @@ def test_older_forms_scale_and_warn_once(name):
 def test_numbers_after_tensors_are_refused(call):
     with pytest.raises(TypeError, match="positional argument"):
         call()
+
+
+def test_a_number_may_be_scaled_too():
+    assert torch.add(x(), 0.5, 2).tolist() == x().sub(0.5, -2).tolist() == x().add_(2, 0.5).tolist() == [4.0, 4.0]
 
 
 def test_gradients_of_older_forms():

@@ -5,7 +5,7 @@ message names the argument, or lists the signatures where several could have bee
 looked at.
 
 In the first years a number stood before the tensors that it scales, `p.add_(-rate, gradient)`. PyTorch still takes that,
-and says once for each function that it is deprecated.
+and says once that it is deprecated.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ _warned: set[str] = set()
 def older(fn: Callable[..., Any], name: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
     """fn, called as today, for arguments in an older order; NotImplemented where they are in none."""
     count, *keywords = OLDER.get(name.rstrip("_"), (0,))
-    if not args or not isinstance(args[-1], Tensor):
+    if not args or not isinstance(args[-1], (Tensor, int, float, complex)):
         return NotImplemented
     numbers = [a for a in args[:-1] if isinstance(a, (int, float, complex))]
     tensors = [a for a in args[:-1] if isinstance(a, Tensor)] + [args[-1]]
     if len(tensors) != count or not 1 <= len(numbers) <= len(keywords) or len(tensors) + len(numbers) != len(args):
         return NotImplemented
-    if name not in _warned:
+    if not _warned:  # once, whichever it is
         _warned.add(name)
         was, now = _FORMS.get(name, ("", ""))
         text = f":\n\t{name}({was})\nConsider using one of the following signatures instead:\n\t{name}({now})"
