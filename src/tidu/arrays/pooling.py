@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .native import address, kernel, over_pieces
+from .resampling import product
 from .select import add_rows
 from .threads import BIG, BLOCK, parallel, quiet
 
@@ -28,7 +29,8 @@ __all__ = [
 Windows = Sequence["Window"]
 _NATIVE = 1 << 14  # elements from which a native loop pays
 _FEW = 1 << 11  # elements up to which tables say what lies in a window
-_MATRIX = 1 << 14  # elements of a matrix that sums them
+_MATRIX = 1 << 14  # elements of a matrix that sums them all
+_BAND = 16  # elements to one of a window up to which a matrix sums along a dimension
 _FAR, _MANY = 3, 16  # the widest stride along lines, and the most places, of windows for which there is one
 
 
@@ -203,22 +205,30 @@ def table_max(x: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The sum over each window, padding counting as zero."""
-    if 0 < x.size <= _FEW and (out := _few_sums(x, windows, x.shape[1:], False)) is not None:
-        return out
     made = _natively("sum_pool", [x], x.shape[1:], windows, False)
+    if made is None:
+        made = _by_matrix(x, windows, x.shape[1:], False)
     return _pooled(x, windows, np.add, 0) if made is None else made
 
 
-def _few_sums(x: np.ndarray, windows: Windows, size: Sequence[int], back: bool) -> np.ndarray | None:
-    """The sums, or their adjoint, by a matrix; None for what that is not good for."""
-    made = [w.out for w in windows]
-    if x.dtype.char not in "fd" or math.prod(size) * math.prod(made) > _MATRIX:
+def _by_matrix(x: np.ndarray, windows: Windows, size: Sequence[int], back: bool) -> np.ndarray | None:
+    """The sums, or their adjoint, by one matrix or one a dimension; None for what these are not good for."""
+    made, lines = [w.out for w in windows], list(zip(windows, size, strict=True))
+    if x.dtype.char not in "fd" or not x.size:
         return None
-    matrix = _ones(tuple(windows), tuple(size), x.dtype)
-    out = x.reshape(len(x), -1).dot(matrix.T if back else matrix)
-    if not np.isfinite(np.add.reduce(out, None)):  # 0 times infinity may be where it does not belong
+    if x.size <= _FEW and math.prod(size) * math.prod(made) <= _MATRIX:
+        matrix = _ones(tuple(windows), tuple(size), x.dtype)
+        out = x.reshape(len(x), -1).dot(matrix.T if back else matrix).reshape(len(x), *(size if back else made))
+    elif any([w.stride < w.kernel for w in windows]) and all([n <= _BAND * w.kernel for w, n in lines]):
+        out = x
+        for d, (w, n) in enumerate(lines) if back else reversed(list(enumerate(lines))):
+            if w.kernel > 1 or w.stride > 1 or w.before or w.out != n:
+                matrix = _ones((w,), (n,), x.dtype)
+                out = product(out, matrix.T if back else matrix, d + 1)
+    else:
         return None
-    return out.reshape(len(x), *(size if back else made))
+    # if not, 0 times infinity may be where it does not belong
+    return out if np.isfinite(np.add.reduce(out, None)) else None
 
 
 @lru_cache(64)
@@ -233,9 +243,9 @@ def _ones(windows: Windows, size: Sequence[int], dtype: Any) -> np.ndarray:
 
 def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.ndarray:
     """The adjoint of `sum_forward`: each cotangent added to all elements of its window."""
-    if 0 < g.size <= _FEW and (out := _few_sums(g, windows, size, True)) is not None:
-        return out
     made = _natively("sum_pool_back", [g], size, windows, True)
+    if made is None:
+        made = _by_matrix(g, windows, size, True)
     if made is not None:
         return made
     out = np.empty((len(g), *size), g.dtype)
