@@ -92,12 +92,12 @@ def _expm1(x: np.ndarray, out: np.ndarray, e: np.ndarray) -> None:
 
 def log1p(a: np.ndarray) -> np.ndarray:
     """log(1 + a), accurate near 0. Source: torch.log1p."""
-    return run(_log1p, 1, a)
+    return np.log1p(a) if a.size <= _LONG else run(_log1p, 1, a)  # type: ignore[no-any-return]
 
 
 def expm1(a: np.ndarray) -> np.ndarray:
     """exp(a) - 1, accurate near 0. Source: torch.expm1."""
-    return run(_expm1, 1, a)
+    return np.expm1(a) if a.size <= _LONG else run(_expm1, 1, a)  # type: ignore[no-any-return]
 
 
 def _tanh_backward(g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from .native import address, halves, kernel, share
 from .threads import BIG, parallel, rows_of, step_of
 
 _HALF, _SINGLE, _WORDS = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.uint16)
-_LEAST = 1 << 12  # elements
+LARGE = 1 << 12  # elements from which it pays
 _PIECE = 1 << 16
 _table: list[np.ndarray] = []
 
@@ -22,7 +22,7 @@ _table: list[np.ndarray] = []
 def converted(a: np.ndarray, dtype: Any, order: Any = "K") -> np.ndarray:
     """A copy of an array in another dtype."""
     pair = (a.dtype is _HALF and dtype == _SINGLE) or (a.dtype is _SINGLE and dtype == _HALF)
-    if not pair or a.size < _LEAST or not a.flags.forc:
+    if not pair or a.size < LARGE or not a.flags.forc:
         return a.astype(dtype, order)
     (row,), back = rows_of(a)
     n = row.size
@@ -56,9 +56,7 @@ def _natively(row: np.ndarray, out: np.ndarray) -> int:
     return n
 
 
-def computed(forward: Any, ufunc: Any, operands: Sequence[Any], low: Any) -> Any:
-    """forward(*operands) of half precision: where it pays, ufunc in single precision, rounded once, which is the same."""
-    if all([v.size < _LEAST for v in operands]):
-        return forward(*operands)
+def computed(ufunc: Any, operands: Sequence[Any], low: Any) -> Any:
+    """ufunc of half precision: in single precision, rounded once, which is the same."""
     r = ufunc(*[converted(v, _SINGLE) if v.dtype is low else v for v in operands])
     return converted(r, low) if r.dtype is _SINGLE else r

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays.half import computed
+from ..arrays.half import LARGE, computed
 from ..arrays.threads import BIG, big_ufunc
 from ..shapes import broadcast_shapes
 from .broadcast import sum_to
@@ -132,8 +132,16 @@ class ElementwiseOp(Op):
             if isinstance(x, Tensor) and (x._node if x._view is None else live_node(x)) is not None:
                 wants = True
         try:
-            low = d.np.itemsize == 2 and d.category == dtypes.FLOATING and self.plainly
-            result = computed(self.forward, self.ufunc, full, d.np) if low else self.forward(*full)
+            low = d.np
+            if (
+                full[self.positions[0]].size >= LARGE
+                and low.itemsize == 2
+                and d.category == dtypes.FLOATING
+                and self.plainly
+            ):
+                result = computed(self.ufunc, full, low)
+            else:
+                result = self.forward(*full)
         except ValueError:
             self.check_shapes(args)
             raise
