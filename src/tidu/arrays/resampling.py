@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -175,10 +175,20 @@ def product(x: np.ndarray, matrix: np.ndarray, axis: int) -> np.ndarray:
 
 def resample(x: np.ndarray, taps: Sequence[Taps]) -> np.ndarray:
     """The sums along each of the last axes."""
-    out = _sums(x, taps, True)
+    n, made = math.prod([t.n for t in taps]), [len(t.index) for t in taps]
+    if x.size <= _FEW // 2 and n * math.prod(made) <= 4 * _FEW and x.dtype.char in "fd" and taps[0].weight is not None:
+        out = x.reshape(-1, n).dot(_whole(tuple(taps), x.dtype)).reshape(*x.shape[: -len(taps)], *made)
+    else:
+        out = _sums(x, taps, True)
     if not np.isfinite(np.add.reduce(out, None)):  # 0 times infinity may be where it does not belong
         return _sums(x, taps, False)
     return out
+
+
+@lru_cache(64)
+def _whole(taps: tuple[Taps, ...], dtype: Any) -> np.ndarray:
+    """The matrix of all dimensions."""
+    return reduce(np.kron, [t.matrix for t in taps]).astype(dtype)
 
 
 def _sums(x: np.ndarray, taps: Sequence[Taps], by_matrix: bool) -> np.ndarray:
