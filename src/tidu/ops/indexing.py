@@ -496,7 +496,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         key = None
     view, indices = basic(self, (key,) if key.__class__ is slice else key)
     if indices is None:
-        if value.__class__ is Tensor is view.__class__ and not value._a.ndim and view._a.ndim:
+        if view is self and value.__class__ is Tensor is view.__class__ and not value._a.ndim and view._a.ndim:
             apply_inplace(_ifill_tensor, (view, value))
         else:
             _copy_into(view, value)
