@@ -247,10 +247,12 @@ def into_pair(name: str, out: Any, r: Any, result: Any) -> Any:
 
 
 def _maximal(
-    name: str, input: Any, dim: Any, keepdim: bool, out: Any, all_op: Op, dim_op: Op, pair: Any, result: Any
+    name: str, input: Any, dim: Any, keepdim: bool, out: Any, all_op: Op, dim_op: Op, pair: str, result: Any
 ) -> Any:
     if isinstance(dim, Tensor):  # max(input, other)
-        return pair(input, dim, out=out)
+        from . import comparison
+
+        return getattr(comparison, pair)(input, dim, out=out)
     if dim is None:
         if input.numel() == 0:
             raise RuntimeError(name + _SPECIFY)
@@ -269,19 +271,15 @@ def _maximal(
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
     """max(input): the greatest element. max(input, dim): the greatest along a dimension, and where. max(input, other):
     the greater of two, elementwise."""
-    from .comparison import maximum
-
     dim = other if other is not None else dim
-    return _maximal("max", input, dim, keepdim, out, _max_all, _max_dim, maximum, max_result)
+    return _maximal("max", input, dim, keepdim, out, _max_all, _max_dim, "maximum", max_result)
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
     """min(input): the least element. min(input, dim): the least along a dimension, and where. min(input, other): the
     lesser of two, elementwise."""
-    from .comparison import minimum
-
     dim = other if other is not None else dim
-    return _maximal("min", input, dim, keepdim, out, _min_all, _min_dim, minimum, min_result)
+    return _maximal("min", input, dim, keepdim, out, _min_all, _min_dim, "minimum", min_result)
 
 
 def _arg(largest: bool) -> Any:

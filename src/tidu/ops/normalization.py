@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import batch_norm as channels
+from ..arrays.rows import number
 from ..core.batch import Batched
+from ..core.inplace import writes_plainly
 from ..core.modes import no_grad
 from ..core.op import Op
 from ._dtypes import refusal
@@ -229,7 +231,13 @@ def _batch_norm(
 
 def _mix(running: Value, new: Value, momentum: float) -> None:
     """running = (1 - momentum) * running + momentum * new, in place."""
-    if running.dtype is new.dtype:
+    a, b = getattr(running, "_a", None), getattr(new, "_a", None)
+    if a is not None and b is not None and a.dtype is b.dtype and a.shape == b.shape and writes_plainly(running, a):
+        kind = a.dtype.char
+        np.multiply(a, number(1 - momentum, kind), a)
+        np.add(a, b * number(momentum, kind), a)
+        running._v[0] += 2
+    elif running.dtype is new.dtype:
         running.mul_(1 - momentum).add_(new, alpha=momentum)
     else:  # rounded once
         running.copy_(running * (1 - momentum) + new * momentum)
