@@ -24,7 +24,6 @@ EXCEPTIONS = (
         r"size mismatch, got input|addmv input tensors",
         "a batch that torch folds another way, refused too",
     ),
-    (r"square\(.*out=", r"pow\(\): functions with out", "square(out=) is named pow in torch's message"),
     (r"soft_margin_loss", r"log1p_cpu", "the loss of complex numbers"),
     (r"kl_div", r"kl_div: ", "which of two refusals is said first"),
     (

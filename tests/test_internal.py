@@ -22,7 +22,7 @@ def test_segments_of_different_rows():
 def test_operators_by_pytorchs_names():
     aten = torch.ops.aten
     x = torch.tensor([[1.0, -2.0, 3.0]], requires_grad=True)
-    assert aten.add.Tensor(x, 1).tolist() == [[2, -1, 4]] and repr(aten.add.Tensor) == "aten.add.Tensor"
+    assert aten.add.Tensor(x, 1).tolist() == [[2, -1, 4]] and str(aten.add.Tensor) == "aten.add.Tensor"
     assert aten.slice(x, 1, -2).tolist() == [[-2, 3]] and aten.slice(x, 1, -2)._base is x
     assert aten.relu.default(x).tolist() == aten.relu_(x.detach().clone()).tolist() == [[1, 0, 3]]
     assert aten.linalg_vector_norm(x.detach()).item() == pytest.approx(14**0.5)

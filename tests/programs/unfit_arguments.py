@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F
 
 names = {"torch": torch, "np": np, "F": F, "x": torch.ones(2), "m": torch.ones(2, 2), "n": np.ones(2)}
+names["w"] = torch.ones(2, requires_grad=True)
 CALLS = """
 torch.add(x) torch.add() torch.add(x,None) torch.add(x,other='x') torch.add(x,0,'x') x.add('x') x.add(None) x.add()
 x.add(x,x) x.add(other=None) x.add_(None) x.add_() x.add(torch.ones(3)) x.add(x,alpha='x') x.add(x,alpha=1j)
@@ -24,6 +25,8 @@ torch.dropout_(x) torch.special.hermite_polynomial_h(2,n=x) torch.empty(('a',)) 
 torch.empty(x,x) x.reshape((1.,)) x.expand((1.,)) torch.reshape(x,2) torch.reshape(x,'a') torch.reshape(x)
 F.linear() F.linear(x) F.linear(x,None) F.linear('x',x) F.one_hot('x') F.one_hot() F.one_hot(torch.tensor([1]),'x')
 F.scaled_dot_product_attention(x,x) F.scaled_dot_product_attention(m,m,m,'x') F.relu6('x') F.selu(None)
+torch.arcsin(w,out=x) torch.vstack([w],out=m) torch.fix(w,out=x) torch.square(w,out=x) torch.clip(w,0,1,out=x)
+torch.special.expit(w,out=x) torch.fft.irfft(w,out=x) torch.linalg.svdvals(w[None],out=x) torch.add(x,0.5,2)
 F.adaptive_avg_pool2d(m,1) F.adaptive_avg_pool2d(x,1) F.batch_norm(m,x.double(),x.double()) F.group_norm(m.half(),1,x)
 F.batch_norm(m.double(),x,x) F.group_norm(m.double(),1,x) F.layer_norm(m.long(),(2,),x) F.layer_norm(m,(2,),x.half())
 F.conv2d(m.double(),m,x) F.conv_transpose1d(m[None],m[None].double()) F.nll_loss(x,m[0]) F.nll_loss(m.long(),x)

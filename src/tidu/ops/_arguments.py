@@ -312,9 +312,30 @@ def wrong(name: str, method: bool, args: tuple[Any, ...], kw: dict[str, Any]) ->
     return None
 
 
+# What those words call a function by another name than its own.
 _CALLED = {
-    "kron": "mul", "norm": "linalg_vector_norm", "inverse": "linalg_inv_ex", "linalg_inv": "linalg_inv_ex",
-}  # fmt: skip
+    name: called
+    for called, names in (
+        line.split(": ")
+        for line in (
+            "abs: absolute|acos: arccos|acosh: arccosh|asin: arcsin|asinh: arcsinh|atan: arctan|atanh: arctanh|atan2: arctan2|"
+            "trunc: fix|sort: msort|neg: negative|pow: square|clamp: clip|mul: multiply kron|sub: subtract diff|div: divide|"
+            "cat: concat concatenate column_stack hstack vstack dstack row_stack|nansum: nanmean|gather: take_along_dim|"
+            "linalg_vector_norm: norm|linalg_inv_ex: inverse linalg_inv|linalg_qr: qr|linalg_lu_solve: lu_solve|"
+            "linalg_householder_product: orgqr|_linalg_slogdet: slogdet linalg_slogdet|_linalg_det: linalg_det|"
+            "_linalg_svd: svd linalg_svd linalg_svdvals|_linalg_eigh: linalg_eigh linalg_eigvalsh|matmul: linalg_matmul|"
+            "linalg_cholesky_ex: linalg_cholesky|linalg_lu_factor_ex: linalg_lu_factor|sum: linalg_vecdot|"
+            "_linalg_solve_ex: linalg_solve linalg_solve_ex|sigmoid: special_expit|lgamma: special_gammaln|"
+            "digamma: special_psi|igamma: special_gammainc|igammac: special_gammaincc|mvlgamma: special_multigammaln|"
+            "_fft_c2r: fft_irfft fft_hfft fft_irfft2 fft_hfft2 fft_irfftn fft_hfftn"
+        ).split("|")
+    )
+    for name in names.split()
+}
+_CALLED |= {
+    "special_" + name: name
+    for name in "digamma erf erfc erfinv exp2 expm1 i0 log1p sinc xlogy logit logsumexp polygamma round".split()
+}
 _LATE = frozenset(
     "__and__ __or__ __xor__ requires_grad_ resize_ set_ logical_not_ float_power_ detach_ true_divide_ t_ squeeze_ "
     "unsqueeze_ transpose_ swapaxes_ swapdims_ index_put_ clip_".split()
