@@ -19,6 +19,7 @@ __all__ = ["sample", "sample_backward"]
 
 BILINEAR, NEAREST, BICUBIC = range(3)
 ZEROS, BORDER, REFLECTION = range(3)
+_STEPS = np.arange(4, dtype=np.float32).reshape(4, 1, 1)
 
 
 def _folded(at: np.ndarray, size: np.ndarray, padding: int, corners: bool) -> tuple[np.ndarray, Any]:
@@ -53,17 +54,16 @@ def _taps(grid: np.ndarray, size: Sequence[int], mode: int, padding: int, corner
     if mode == NEAREST:
         index, weight = np.rint(at)[None], np.ones((1, n, 1), at.dtype)
         slope = weight
+    elif mode == BILINEAR:
+        low = np.floor(at)
+        index, weight = low + _STEPS[:2], np.abs((at - low) - _STEPS[1::-1])
+        slope = speed * (2 * _STEPS[:2] - 1)
     else:
+        low = np.floor(at)
+        index, _ = _folded(low + (_STEPS - 1), lengths, padding, corners)
         with np.errstate(invalid="ignore"):
-            low = np.floor(at)
-            t = at - low
-        if mode == BILINEAR:
-            index, weight, slope = np.stack([low, low + 1]), np.stack([1 - t, t]), np.stack([-speed, speed])
-        else:
-            index = low + np.arange(-1, 3, dtype=at.dtype).reshape(-1, 1, 1)
-            index, _ = _folded(index, lengths, padding, corners)
-            t = np.where(np.abs(at) < 1e9, t, 0)
-            weight, slope = np.stack(cubic_weights(t)), np.stack(_cubic_slopes(t)) * speed
+            t = np.where(np.abs(at) < 1e9, at - low, 0)
+        weight, slope = np.stack(cubic_weights(t)), np.stack(_cubic_slopes(t)) * speed
     index = np.minimum(np.maximum(index, -1), lengths).astype(np.int64) + 1
     return index, weight, slope.astype(at.dtype, copy=False)
 
