@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from .native import address, kernel, over_pieces
-from .rows import row_dot
+from .reduce import sum_axes
+from .rows import number, row_dot
 from .threads import BIG, BLOCK, parallel, quiet
 
 _FLOAT32 = np.dtype(np.float32)
@@ -127,17 +128,19 @@ _FEW = 1 << 13  # elements
 
 
 def _sums(x: np.ndarray) -> np.ndarray:
-    sums: np.ndarray = np.add.reduce(x, 0 if x.shape[2] == 1 else (0, 2))
+    n, c, s = x.shape
+    sums: np.ndarray = sum_axes(x.reshape(n, c), (0,)) if s == 1 else np.add.reduce(x, (0, 2))
     return sums.reshape(-1, 1)
 
 
 def _few_forward(x: np.ndarray, weight: Any, bias: Any, eps: float) -> Any:
     work = x.dtype
-    count = work.type(x.shape[0] * x.shape[2])
+    count = number(x.shape[0] * x.shape[2], work.char)
     mean = _sums(x) / count
     d = x - mean
     var = _sums(d * d) / count
-    rstd = 1 / np.sqrt(var + work.type(eps))
+    rstd = np.sqrt(var + number(eps, work.char))
+    np.reciprocal(rstd, rstd)
     np.multiply(d, rstd if weight is None else rstd * weight.astype(work, copy=False)[:, None], d)
     if bias is not None:
         d += bias.astype(work, copy=False)[:, None]
