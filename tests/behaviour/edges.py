@@ -256,6 +256,8 @@ s[...] = torch.tensor(2., requires_grad=True)
 s.grad_fn
 s[(0,)]
 s[0]
+s[0:]
+s[0:] = 1
 z = torch.zeros(2, 3)
 z[:5] = torch.ones(2, 3, requires_grad=True)
 z.grad_fn

@@ -494,7 +494,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if key is True:
         key = None
-    view, indices = basic(self, (key,) if key.__class__ is slice else key)
+    view, indices = basic(self, (key,) if key.__class__ is slice and len(self.shape) else key)
     if indices is None:
         if view is self and value.__class__ is Tensor is view.__class__ and not value._a.ndim and view._a.ndim:
             apply_inplace(_ifill_tensor, (view, value))
