@@ -152,13 +152,6 @@ def _natively(
 def max_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
     """The largest element of each window; NaN where there is one."""
     if 0 < x.size <= _FEW:
-        h, w = (v.kernel for v in windows[-2:])
-        if 1 < h * w <= _MANY and len(windows) == 2 and _side_by_side(windows, x.shape[1:]):
-            first, second, *rest = (x[:, i::h, j::w] for i in range(h) for j in range(w))
-            out = np.maximum(first, second)
-            for part in rest:
-                np.maximum(out, part, out=out)
-            return out
         places = _table(tuple(windows), x.shape[1:])
         return x.reshape(len(x), -1).take(places, 1).max(-1).reshape(len(x), *(w.out for w in windows))
     made = _natively("max_pool", [x], x.shape[1:], windows, False)
@@ -213,27 +206,30 @@ def sum_forward(x: np.ndarray, windows: Windows) -> np.ndarray:
 
 def _by_matrix(x: np.ndarray, windows: Windows, size: Sequence[int], back: bool) -> np.ndarray | None:
     """The sums, or their adjoint, by one matrix or one a dimension; None for what these are not good for."""
-    made, lines = [w.out for w in windows], list(zip(windows, size, strict=True))
     if x.dtype.char not in "fd" or not x.size:
         return None
-    if x.size <= _FEW and math.prod(size) * math.prod(made) <= _MATRIX:
-        matrix = _ones(tuple(windows), tuple(size), x.dtype)
-        out = x.reshape(len(x), -1).dot(matrix.T if back else matrix).reshape(len(x), *(size if back else made))
-    elif any([w.stride < w.kernel for w in windows]) and all([n <= _BAND * w.kernel for w, n in lines]):
+    if x.size <= _FEW and (matrix := _ones(tuple(windows), tuple(size), x.dtype)) is not None:
+        out = x.reshape(len(x), -1).dot(matrix.T if back else matrix)
+        out = out.reshape(len(x), *(size if back else [w.out for w in windows]))
+    else:
+        lines = list(enumerate(zip(windows, size, strict=True)))
+        narrow = [n <= _BAND * w.kernel and n * w.out <= _MATRIX for _, (w, n) in lines]
+        if not all(narrow) or not any([w.stride < w.kernel for w in windows]):
+            return None
         out = x
-        for d, (w, n) in enumerate(lines) if back else reversed(list(enumerate(lines))):
+        for d, (w, n) in lines if back else lines[::-1]:
             if w.kernel > 1 or w.stride > 1 or w.before or w.out != n:
                 matrix = _ones((w,), (n,), x.dtype)
                 out = product(out, matrix.T if back else matrix, d + 1)
-    else:
-        return None
     # if not, 0 times infinity may be where it does not belong
     return out if np.isfinite(np.add.reduce(out, None)) else None
 
 
 @lru_cache(64)
-def _ones(windows: Windows, size: Sequence[int], dtype: Any) -> np.ndarray:
-    """The matrix (elements, windows) with 1 where a window holds an element."""
+def _ones(windows: Windows, size: Sequence[int], dtype: Any) -> Any:
+    """The matrix (elements, windows) with 1 where a window holds an element; None if it is large."""
+    if math.prod(size) * math.prod(w.out for w in windows) > _MATRIX:
+        return None
     matrix = np.ones((1, 1), dtype)
     for w, n in zip(windows, size, strict=True):
         at = np.arange(n)[:, None] + w.before - np.arange(w.out) * w.stride
@@ -278,11 +274,6 @@ def sum_backward(g: np.ndarray, windows: Windows, size: Sequence[int]) -> np.nda
     return out
 
 
-def _side_by_side(windows: Windows, size: Sequence[int]) -> bool:
-    """Whether the windows cover all, each element once."""
-    return all([w == (w.kernel, w.kernel, 1, 0, w.out) and w.out * w.stride == n for w, n in zip(windows, size)])  # noqa: B905
-
-
 def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
     """The adjoint of `max_forward` at x with the maxima y: each cotangent added to the first element that is one.
 
@@ -304,6 +295,10 @@ def max_backward(g: np.ndarray, x: np.ndarray, y: np.ndarray, windows: Windows) 
         return out
     n, length = len(x), math.prod(x.shape[1:])
     index = max_indices(x, windows)[1].reshape(n, -1) + np.arange(0, n * length, length)[:, None]
+    if all([w.kernel <= w.stride and w.dilation == 1 for w in windows]):  # no element is in two windows
+        out = np.zeros(x.shape, g.dtype)
+        out.reshape(-1)[index] = g.reshape(n, -1)
+        return out
     return add_rows(x.size, index.reshape(-1), g.reshape(-1, 1)).reshape(x.shape)
 
 
