@@ -137,6 +137,10 @@ def _plain_inplace(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
                 vals[i - 1] = b = x._a
                 if (alike and b.dtype is not a.dtype) or x._v is input._v or (state.grad and live_node(x) is not None):
                     ok = False
+            if ok and alike and not others and a.size > BIG:
+                spread(lambda x, out: np.copyto(out, forward(x, *vals)), a)
+                input._v[0] += 1
+                return input
             if ok:
                 r = forward(a, *vals)
                 if r.shape == a.shape and r.dtype is a.dtype:
