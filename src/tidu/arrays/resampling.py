@@ -18,6 +18,7 @@ from .matmul import mm
 __all__ = ["antialiased", "apply", "cubic", "evenly", "linear", "nearest", "product", "resample", "same"]
 
 _FEW = 1 << 12  # products up to which a matrix is quicker than a call a tap
+_PIECE = 1 << 21  # multiplications, for which BLAS does not wake its threads
 _BAND = 16  # elements a tap up to which it is along the last axis, of which one taken alone costs much
 
 
@@ -167,7 +168,13 @@ def product(x: np.ndarray, matrix: np.ndarray, axis: int) -> np.ndarray:
     matrix = matrix.astype(x.dtype, copy=False)
     before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     if after == 1:
-        out = mm(np.ascontiguousarray(x).reshape(before, shape[axis]), matrix)
+        rows = np.ascontiguousarray(x).reshape(before, shape[axis])
+        step = max(1, _PIECE // (matrix.size or 1))
+        out = (
+            mm(rows, matrix)
+            if before <= step
+            else np.concatenate([mm(rows[i : i + step], matrix) for i in range(0, before, step)])
+        )
     else:
         out = mm(matrix.T, np.ascontiguousarray(x).reshape(before, shape[axis], after))
     return out.reshape(*shape[:axis], matrix.shape[1], *shape[axis + 1 :])
