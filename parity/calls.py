@@ -82,6 +82,9 @@ class Draw:
     def _B(self) -> str:
         return self.one("True", "False")
 
+    def _W(self) -> str:  # what fits nowhere
+        return self.one("'x'", "None", "[1.0]", "{}", "(1, 'a')", "np.ones(2)", "object")
+
     def _X(self) -> str:  # indices
         return self.tensor(self.rng.choice([(2,), (3,), (2, 3), (1,), (), (2, 2)]), "int64", 0)
 
@@ -148,6 +151,14 @@ torch.full(Z, A, dtype=K)
 torch.arange(A, A, 2, dtype=K)
 T.to(K)
 T {SIGN} O
+torch.{UNARY}(W)
+torch.{BINARY}(T)
+torch.{BINARY}(T, W)
+torch.{BINARY}(T, other=W)
+torch.{REDUCED}(T, W)
+T.{METHOD}(W)
+T.{METHOD}()
+T.{METHOD}(T, T, T)
 repr(T)
 """
 WORDS = {
@@ -169,6 +180,8 @@ WORDS = {
     "ACTIVATION": "relu6 elu selu celu gelu silu mish softplus softsign leaky_relu hardtanh hardswish logsigmoid",
     "LOSS": "mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits kl_div soft_margin_loss",
     "WRITTEN": "add_ mul_ sub_ div_ copy_ pow_ eq_ lt_ fmod_ logical_and_ clamp_min_",
+    "METHOD": "add sub mul div pow matmul mm maximum eq add_ mul_ div_ float view reshape transpose squeeze unsqueeze flip sum "
+    "softmax clamp masked_fill gather topk fill_ repeat split expand_as type_as dot outer",
     "SIGN": "+ - * / // % @ & | == < >=",
     "R": "'mean' 'sum' 'none' 'foo'",
 }

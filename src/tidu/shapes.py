@@ -102,6 +102,8 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
         return tuple(range(ndim))
     if isinstance(dims, (int, np.integer)):
         return (normalize_dim(dims, ndim),) if ndim else (normalize_dim(dims, ndim),)[:0]
+    if isinstance(dims, dict):
+        raise TypeError("dims are ints")
     out: list[int] = []
     for d in dims:
         n = normalize_dim(d, ndim)

@@ -319,7 +319,7 @@ _CALLED = {
         line.split(": ")
         for line in (
             "abs: absolute|acos: arccos|acosh: arccosh|asin: arcsin|asinh: arcsinh|atan: arctan|atanh: arctanh|atan2: arctan2|"
-            "trunc: fix|sort: msort|neg: negative|pow: square|clamp: clip|mul: multiply kron|sub: subtract diff|div: divide|"
+            "trunc: fix|sort: msort|neg: negative|pow: square|clamp: clip|mul: multiply kron|sub: subtract diff|div: divide true_divide|"
             "cat: concat concatenate column_stack hstack vstack dstack row_stack|nansum: nanmean|gather: take_along_dim|"
             "linalg_vector_norm: norm|linalg_inv_ex: inverse linalg_inv|linalg_qr: qr|linalg_lu_solve: lu_solve|"
             "linalg_householder_product: orgqr|_linalg_slogdet: slogdet linalg_slogdet|_linalg_det: linalg_det|"

@@ -456,6 +456,6 @@ ATEN = frozenset(
 QUICK = frozenset(
     "squeeze squeeze_ view add add_ sub sub_ div div_ subtract subtract_ divide divide_ true_divide clone detach detach_ "
     "contiguous reshape matmul expand item dim size numel stride zero_ fill_ copy_ is_complex is_floating_point "
-    "is_contiguous requires_grad_ empty ones zeros tensor real imag conj storage_offset element_size "
+    "is_contiguous requires_grad_ empty ones zeros tensor conj storage_offset element_size "
     "is_conj is_neg resolve_conj resolve_neg is_inference is_signed get_device t_ addcmul_ addcdiv_ lerp_".split()
 )

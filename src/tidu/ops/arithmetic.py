@@ -289,7 +289,7 @@ def _rounded(rounding_mode: Any) -> Any:
 _UNSAID = object()
 
 
-def div(input: Any = REQUIRED, other: Any = REQUIRED, *, rounding_mode: Any = _UNSAID, out: Any = None) -> Any:
+def div(input: Any = REQUIRED, other: Any = REQUIRED, *more: Any, rounding_mode: Any = _UNSAID, out: Any = None) -> Any:
     """input / other, broadcast together; integers become floats.
 
     **Arguments**
@@ -299,16 +299,19 @@ def div(input: Any = REQUIRED, other: Any = REQUIRED, *, rounding_mode: Any = _U
     """
     try:
         if rounding_mode is _UNSAID:
-            return true_div(input, other, out=out)
+            return true_div(input, other, *more, out=out)
         rounded = _rounded(rounding_mode)
-        return rounded(input if isinstance(input, Tensor) else tensor_like(input, other), other, out=out)
+        return rounded(input if isinstance(input, Tensor) else tensor_like(input, other), other, *more, out=out)
     except Exception as error:
-        raise spoken(error, input, other, rounding_mode=rounding_mode, out=out) from None
+        raise spoken(error, input, other, *more, rounding_mode=rounding_mode, out=out) from None
 
 
-def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
+def true_divide(input: Any = REQUIRED, other: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
     """input / other, broadcast together."""
-    return true_div(input, other, out=out)
+    try:
+        return true_div(input, other, *more, out=out)
+    except Exception as error:
+        raise spoken(error, input, other, *more, out=out) from None
 
 
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -321,15 +324,17 @@ _idiv_rounded = {mode: inplace(fn.op, "div_") for mode, fn in _ROUNDED.items()}
 _ifloor_divide = inplace(_floor_divide.op, "floor_divide_")
 
 
-def div_(self: Any, other: Any = REQUIRED, *, rounding_mode: Any = _UNSAID) -> Any:
+def div_(self: Any, other: Any = REQUIRED, *more: Any, rounding_mode: Any = _UNSAID) -> Any:
     """In-place `div`."""
     try:
+        if more:
+            raise TypeError
         if rounding_mode is _UNSAID:
             return _idiv(self, other)
         _rounded(rounding_mode)
         return _idiv_rounded[rounding_mode](self, other)
     except Exception as error:
-        raise spoken(error, self, other, rounding_mode=rounding_mode) from None
+        raise spoken(error, self, other, *more, rounding_mode=rounding_mode) from None
 
 
 def true_divide_(self: Any, other: Any) -> Any:

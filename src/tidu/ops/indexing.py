@@ -16,11 +16,13 @@ from ..core.inplace import apply_inplace, refuse_partial_overlap, spread, writes
 from ..core.linear import view_op
 from ..core.modes import state
 from ..core.op import Op
+from ..core.parameters import REQUIRED
 from ..core.promote import Number, number
 from ..core.tensor import Tensor, tensor_of, type_name
 from ..core.views import DEFAULT, live_node, pointer
 from ..dtypes import FLOATING, INTEGRAL, from_numpy
 from ..shapes import broadcast_shapes
+from ._arguments import spoken
 from ._hot import indexed, indexed_by_list, write_part
 from ._keys import (
     Indices,
@@ -121,12 +123,17 @@ def _clear(x: Any, out: Any) -> None:
     out.fill(0)
 
 
-def fill_(self: Any, value: Any) -> Any:
+def fill_(self: Any, value: Any = REQUIRED, *more: Any) -> Any:
     """Make every element `value`, a number or a 0-d tensor, which gets the sum of the cotangents.
 
     Source: torch.Tensor.fill_.
     """
-    value = _checked(self, value)
+    try:
+        if more:
+            raise TypeError
+        value = _checked(self, value)
+    except TypeError as error:
+        raise spoken(error, self, value, *more) from None
     if not isinstance(value, Tensor):
         try:
             if writes_plainly(self, self._a):

@@ -213,7 +213,7 @@ ger = outer
 # ------------------------------------------------------------------ any ranks
 
 
-def matmul(input: Any = REQUIRED, other: Any = REQUIRED, *, out: Any = None) -> Any:
+def matmul(input: Any = REQUIRED, other: Any = REQUIRED, *more: Any, out: Any = None) -> Any:
     """The matrix product of two tensors; vectors and batches as PyTorch treats them.
 
     Two vectors give their dot product, a matrix and a vector a vector, and leading dimensions are batches that
@@ -221,11 +221,11 @@ def matmul(input: Any = REQUIRED, other: Any = REQUIRED, *, out: Any = None) -> 
     """
     if out is None:
         try:
-            if not isinstance(other, Tensor):
+            if more or not isinstance(other, Tensor):
                 raise TypeError
             return _matmul(input, other)
         except Exception as error:
-            raise spoken(error, input, other) from None
+            raise spoken(error, input, other, *more) from None
     from ..core.inplace import refuse_recorded_out, write_out
     from .reduction import Named
 

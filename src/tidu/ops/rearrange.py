@@ -437,10 +437,10 @@ def method_split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
     """Views of equal size along a dimension, or of the sizes in a list."""
     if isinstance(split_size, int):
         return _split_op(self, split_size, dim)
-    if hasattr(split_size, "__index__") and not isinstance(split_size, (tuple, list)):
+    if hasattr(split_size, "__index__") and not isinstance(split_size, (tuple, list)) and not np.ndim(split_size):
         return _split_op(self, split_size.__index__(), dim)
     if not isinstance(split_size, (tuple, list)):
-        what = type(split_size).__name__
+        what = "numpy." * isinstance(split_size, np.generic | np.ndarray) + type(split_size).__name__
         raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {what}")
     return split_with_sizes(self, tuple(split_size), dim)
 
@@ -451,6 +451,7 @@ def unsafe_split(tensor: Any, split_size: int, dim: int = 0) -> Any:
 
 
 method_split.__name__ = method_split.__qualname__ = "split"
+method_split.__wrapped__.__qualname__ = "Tensor.split"  # as Python's errors name it
 
 
 def _chunk_size(input: Any, chunks: int, dim: int) -> tuple[int, int]:

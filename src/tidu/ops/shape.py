@@ -40,6 +40,12 @@ def ints(args: tuple[Any, ...], fn: str, name: str) -> Ints:
         elif isinstance(only, bool) or not hasattr(only, "__index__") or getattr(only, "ndim", None):
             what = type(only).__name__
             raise TypeError(f"{fn}(): argument '{name}' (position 1) must be tuple of ints, not {what}")
+    elif args and (
+        not hasattr(args[0], "__index__")
+        or (isinstance(args[0], Tensor) and (args[0].numel() != 1 or args[0].dtype.np.kind not in "iu"))
+    ):
+        if len(args) > 1:
+            raise TypeError(f"{fn}() takes 1 positional argument but {len(args)} were given")
     for a in args:
         if a.__class__ is not int:
             return tuple(_one(a, i, fn, name) for i, a in enumerate(args))
@@ -155,7 +161,7 @@ def method_view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) 
     try:
         sizes = named_ints(shape, {} if size is None else {"size": size}, "view", "size")
     except TypeError as error:
-        raise (refusal("view", True, (self, *shape), {}) if len(shape) < 2 else None) or error from None
+        raise refusal("view", True, (self, *shape), {}) or error from None
     return view(self, sizes)
 
 
