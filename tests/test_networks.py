@@ -11,6 +11,7 @@ from behaviour import programs, recorded, text_of
 import tidu as torch
 from tidu import nn
 from tidu.nn import functional as F
+from tidu.ops import conversion
 
 PRINTED = recorded("networks")
 
@@ -236,7 +237,8 @@ def test_causal_attention_of_several_tiles(length, others):
         assert torch.allclose(a, b)
 
 
-def test_warnings_are_of_the_programs_line():
+def test_warnings_are_of_the_programs_line(monkeypatch):
+    monkeypatch.setattr(conversion, "_warned", False)  # said once in a process
     x, byte = torch.rand(3, 4), torch.ones(3, 4, dtype=torch.uint8)
     for call in (
         lambda: F.kl_div(x, x), lambda: F.mse_loss(x, x[:1]), lambda: F.mse_loss(x, x, size_average=True),
