@@ -74,14 +74,13 @@ def _install(home: str, name: str) -> None:
     from .ops._arguments import guarded
 
     family = ops.family(home)
-    face, _, variants, *_ = (*FAMILIES[home], "", "", "")
     with _lock:
-        in_place = name[-1] == "_" and name[:-1] in variants.split()
+        in_place = name[-1] == "_" and name[:-1] in getattr(family, "INPLACE", "").split()
         fn: Any = getattr(family, name, None)
         known = getattr(fn, "__name__", "")
-        if known in face.split():
+        if known in family.__all__:
             sourced(fn, known)
-        if name in face.split():
+        if name in family.__all__:
             PUBLIC[name] = guarded(fn, name)
             if PUBLIC[name] is fn and getattr(fn, "op", None) is not None:
                 fn.__module__ = family.__name__  # where pickle finds it

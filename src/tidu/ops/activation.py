@@ -30,6 +30,12 @@ from .arithmetic import ZERO
 from .pointwise import abs, exp, sigmoid, tanh
 from .selection import where
 
+__all__ = [
+    "celu", "celu_", "hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "selu", "selu_", "threshold",
+    "threshold_",
+]  # fmt: skip
+METHODS = "hardshrink prelu relu relu_"
+
 Value = Any
 _SMALL = 4096  # elements, up to which NumPy's own call is the quickest
 

@@ -30,6 +30,8 @@ from .pooling import (
 from .powers import pow
 from .reduction import mean
 
+__all__ = ["adaptive_avg_pool1d", "adaptive_max_pool1d"]
+
 Value = Any
 Ints = tuple[int, ...]
 

@@ -18,6 +18,13 @@ from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
 from ._arguments import describe, spoken, strayed
 from ._dtypes import either, refuse, widened
 
+__all__ = [
+    "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
+    "fmod", "neg", "negative", "positive", "gcd", "lcm",
+]  # fmt: skip
+METHODS = "* add_ sub_ subtract_ div_ divide_ true_divide_ floor_divide_ remainder_ fmod_ -rsub"
+INPLACE = "mul multiply neg negative gcd lcm"
+
 ndarray = np.ndarray
 
 

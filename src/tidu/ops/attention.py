@@ -24,6 +24,8 @@ from .reduction import mean, sum
 from .selection import where
 from .softmax import f_softmax
 
+__all__: list[str] = []
+
 Value = Any
 ndarray = np.ndarray
 

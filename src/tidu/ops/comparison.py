@@ -29,6 +29,20 @@ from .pointwise import sgn
 from .selection import where
 from .windows import select
 
+__all__ = [
+    "allclose", "angle", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "complex", "conj", "conj_physical", "eq", "equal", "fmax", "fmin",
+    "ge", "greater", "greater_equal", "gt", "imag", "is_conj", "is_neg", "isclose", "isfinite", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal", "polar", "real",
+    "resolve_conj", "resolve_neg", "signbit", "view_as_complex", "view_as_real",
+]  # fmt: skip
+METHODS = "* -complex -imag -polar -real -view_as_complex -view_as_real"
+INPLACE = (
+    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift conj_physical"
+)
+
 # ------------------------------------------------------------------ comparisons
 
 

@@ -27,6 +27,11 @@ from .matmul import addmm, bmm, dot, matmul, mm, unsafe_view
 from .reduction import into
 from .shape import permute, reshape, t, view
 
+__all__ = [
+    "bilinear", "einsum", "inner", "kron", "tensordot",
+]  # fmt: skip
+METHODS = "inner kron"
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 

@@ -17,6 +17,13 @@ from ..naming import warn
 from ._make import as_dtype, bad_combination, restrided
 from .storage import empty_as
 
+__all__ = ["clone", "detach", "detach_"]
+METHODS = (
+    "* bfloat16 bool byte cdouble cfloat char contiguous cpu cuda double float half int is_pinned long pin_memory "
+    "short to type type_as xpu"
+)
+PROPERTIES = "data"
+
 
 def numbers_of(t: Any, what: str) -> Any:
     """The array behind any tensor whose numbers may be read; `what` says who asks."""

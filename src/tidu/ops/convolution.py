@@ -25,6 +25,10 @@ from ._make import laid_as
 from .comparison import view_as_real
 from .reduction import sum
 
+__all__ = [
+    "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
+]  # fmt: skip
+
 Value = Any
 Ints = tuple[int, ...]
 ndarray = np.ndarray

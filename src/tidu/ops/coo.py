@@ -29,6 +29,15 @@ from .creation import tensor
 from .factories import zeros
 from .index_dim import index_select
 
+__all__ = [
+    "smm", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor",
+    "sparse_csr_tensor",
+]  # fmt: skip
+METHODS = (
+    "_coalesced_ _indices _nnz _values coalesce col_indices crow_indices indices is_coalesced sparse_mask to_sparse "
+    "smm to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values"
+)
+
 RULES: dict[str, Callable[..., Any]] = {}  # what ops do with sparse tensors, by the op's name
 INVARIANTS = [False]  # whether what a tensor is made of is checked
 ndarray = np.ndarray

@@ -21,6 +21,11 @@ from ._make import as_dtype, check_place, empty_array, filling, made, number, ov
 from .conversion import cast_array, convert, numbers_of
 from .storage import TypedStorage, UntypedStorage
 
+__all__ = [
+    "as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor",
+]  # fmt: skip
+METHODS = "new_tensor as_subclass new"
+
 _PLAIN = (list, tuple, int, float, complex, str, bytes)
 
 

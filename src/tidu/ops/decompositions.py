@@ -39,6 +39,9 @@ from .rearrange import diag_embed, tril, triu
 from .solvers import solve_value
 from .triangular import solve_tri
 
+__all__ = ["qr", "svd"]
+METHODS = "*"
+
 linalg_qr_result, qr_result = return_type("linalg_qr", "Q", "R"), return_type("qr", "Q", "R")
 linalg_svd_result, svd_result = return_type("linalg_svd", "U", "S", "Vh"), return_type("svd", "U", "S", "V")
 eigh_result = return_type("linalg_eigh", "eigenvalues", "eigenvectors")

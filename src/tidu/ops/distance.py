@@ -20,6 +20,8 @@ from .shape import reshape
 from .statistics import _norm_partial as norm_partial
 from .statistics import vector_norm, vector_norm_op
 
+__all__ = ["cdist", "cosine_similarity", "pairwise_distance", "pdist"]
+
 Value = Any
 Ints = tuple[int, ...]
 

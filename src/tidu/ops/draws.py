@@ -36,6 +36,12 @@ from ._sampler import (
 from .arithmetic import not_implemented
 from .random import _normal_op, normal_fill
 
+__all__ = [
+    "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "bernoulli", "binomial", "multinomial", "normal",
+    "poisson",
+]  # fmt: skip
+METHODS = "bernoulli bernoulli_ multinomial"
+
 # ------------------------------------------------------------------ Bernoulli
 
 

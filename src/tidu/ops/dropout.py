@@ -17,6 +17,11 @@ from ..core.tensor import Tensor, tensor_of, type_name
 from ..naming import warn
 from ._sampler import Array, drawing, fill, sampler, stream_of, unsupported
 
+__all__ = [
+    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
+    "feature_dropout", "feature_dropout_", "native_dropout",
+]  # fmt: skip
+
 _ALPHA = 1.7580993408473766  # minus SELU's limit: selu(-inf) = -_ALPHA
 
 

@@ -20,6 +20,10 @@ from .gather import gather, gather_adjoint
 from .reduction import sum
 from .selection import where
 
+__all__ = [
+    "embedding", "embedding_bag", "embedding_renorm_",
+]  # fmt: skip
+
 Value = Any
 
 

@@ -25,6 +25,9 @@ from ..naming import warn
 from .arithmetic import tensor_like
 from .conversion import cast_array, numbers_of
 
+__all__: list[str] = []
+METHODS = "item numpy tolist"
+
 # ------------------------------------------------------------------ numbers
 
 

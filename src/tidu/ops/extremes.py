@@ -20,6 +20,11 @@ from ._hot import hot
 from .reduction import EXACT, Ints, check_dims, expand_back, into, packed, restore
 from .reduction import sum as sum_op
 
+__all__ = [
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "min",
+]  # fmt: skip
+METHODS = "*"
+
 max_result, min_result = return_type("max", "values", "indices"), return_type("min", "values", "indices")
 aminmax_result = return_type("aminmax", "min", "max")
 

@@ -27,6 +27,12 @@ from ._make import (
 )
 from .storage import empty_as
 
+__all__ = [
+    "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",
+    "zeros_like",
+]  # fmt: skip
+METHODS = "new_empty new_empty_strided new_full new_ones new_zeros"
+
 
 def zeros(
     *args: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,

@@ -19,6 +19,8 @@ from .padding import constant_pad_nd
 from .rearrange import roll
 from .reduction import into
 
+__all__: list[str] = []
+
 Ints = tuple[int, ...]
 NONE, ROOT, BY_N = 0, 1, 2  # what a transform of n points is multiplied by: 1, 1 / sqrt(n), 1 / n
 _FORWARD = {NONE: "backward", ROOT: "ortho", BY_N: "forward"}  # NumPy's words for that

@@ -29,6 +29,9 @@ from .piecewise import checked_number
 from .shape import reshape
 from .windows import expand
 
+__all__ = ["gather", "scatter", "scatter_add", "take_along_dim"]
+METHODS = "* scatter_ scatter_add_"
+
 Ints = tuple[int, ...]
 ndarray = np.ndarray
 _UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}

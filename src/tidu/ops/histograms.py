@@ -14,6 +14,9 @@ from ..naming import return_type
 from ._dtypes import exact_out
 from .arithmetic import not_implemented
 
+__all__ = ["bincount", "bucketize", "histc", "histogram", "histogramdd", "searchsorted"]
+METHODS = "bincount histc histogram"
+
 
 def _wide(a: Any) -> Any:
     return a.astype(np.float32) if a.dtype.kind == "V" else a

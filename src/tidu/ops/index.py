@@ -1,16 +1,7 @@
-"""What each family gives to the library, in this order, what is empty at the end left out:
-
-- names in the top-level namespace (tidu.exp)
-- names that are methods of Tensor (x.exp()); the function is `method_<name>` where the family defines one, because the
-  method's arguments differ from the function's, else `<name>`; a first `*` stands for the names above but for those that
-  follow as `-name`
-- ops with an in-place variant (x.exp_(), tidu.exp_)
-- Python's operators, which the family's OPERATORS has: {"__add__": add, ...}
-- names that are properties of Tensor (x.T); the getter is `property_<name>`, the setter `set_property_<name>`, unless
-  OPERATORS has them
-"""
+"""Written by `python -m tidu.ops`: what the families give."""
 
 # fmt: off
+# family: (names of the face, methods, ops with an in-place variant, operators, properties)
 FAMILIES = {
     "activation": (
         "celu celu_ hardshrink prelu relu relu_ rrelu rrelu_ selu selu_ threshold threshold_",
@@ -214,8 +205,8 @@ FAMILIES = {
         "sym_min sym_not sym_sqrt sym_sum",
         "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
         "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ "
-        "ndimension nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize resize_as "
-        "sum_to_size to_dense",
+        "ndimension nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize "
+        "resize_as sum_to_size to_dense",
         "",
         "__contains__ __dir__ __iter__ __len__ __reversed__",
         "is_cpu itemsize layout nbytes is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested "

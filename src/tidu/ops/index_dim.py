@@ -24,6 +24,9 @@ from .shape import reshape
 from .storage import copy_as
 from .windows import expand
 
+__all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]
+METHODS = "* index_add_ index_copy_ index_fill_ index_reduce_"
+
 Ints = tuple[int, ...]
 ndarray = np.ndarray
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)

@@ -49,6 +49,11 @@ from .shape import alias, reshape
 from .storage import copy_as
 from .windows import select, slice_, unsqueeze
 
+__all__ = [
+    "fill", "fill_", "index_put", "index_put_", "zero_",
+]  # fmt: skip
+METHODS = "* copy_ -fill"
+
 
 def _full(input: Any, value: Any) -> Any:
     if isinstance(value, np.ndarray):

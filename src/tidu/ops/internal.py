@@ -33,6 +33,16 @@ from .softmax import _softmax
 from .upsample import _OPS as UPSAMPLE
 from .windows import slice_ as _slice
 
+__all__ = [
+    "_foreach_clone", "_foreach_copy_", "_foreach_max", "_foreach_mm", "_foreach_norm", "_foreach_zero_",
+    "_native_batch_norm_legit", "_safe_softmax", "_softmax_backward_data", "_unsafe_masked_index",
+    "_unsafe_masked_index_put_accumulate", "alias_copy", "as_strided_copy", "detach_copy", "expand_copy",
+    "hash_tensor", "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy",
+    "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy",
+    "view_as_complex_copy", "view_as_real_copy", "view_copy",
+]  # fmt: skip
+METHODS = "hash_tensor"
+
 # What is found under torch.ops.aten only.
 ATEN = (
     "slice", "native_dropout_backward", "_batch_norm_with_update", "_upsample_bilinear2d_aa",
@@ -327,7 +337,8 @@ def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     return self
 
 
-def _make() -> None:
+def _make() -> list[str]:
+    names = []
     kinds = [(UNARY, _unary), (BINARY, _binary), (TERNARY, _ternary), (["lerp"], _lerp)]
     for group, make in kinds:
         for name in group:
@@ -336,9 +347,11 @@ def _make() -> None:
                 op.__name__ = op.__qualname__ = f"_foreach_{name}{end}"
                 op.__doc__ = f"`Tensor.{name}{end}` of each tensor of a list. Source: torch._foreach_{name}{end}."
                 globals()[op.__name__] = op
+                names.append(op.__name__)
+    return names
 
 
-_make()
+__all__ += _make()
 
 
 def _copying(view: Callable[..., Any], name: str, node: str) -> Callable[..., Any]:

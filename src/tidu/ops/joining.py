@@ -18,6 +18,10 @@ from ._make import elements
 from .shape import reshape
 from .windows import atleast_1d, atleast_2d, atleast_3d, select, slice_
 
+__all__ = [
+    "block_diag", "cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack",
+]  # fmt: skip
+
 Ints = tuple[int, ...]
 ndarray = np.ndarray
 

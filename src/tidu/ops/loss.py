@@ -30,6 +30,10 @@ from .reduction import mean, sum
 from .selection import clamp, clamp_min
 from .windows import broadcast_tensors
 
+__all__ = [
+    "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss",
+]  # fmt: skip
+
 Value = Any
 ndarray = np.ndarray
 

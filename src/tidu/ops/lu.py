@@ -36,6 +36,11 @@ from .decompositions import join
 from .rearrange import tril, triu
 from .triangular import solve_tri, substitute
 
+__all__ = [
+    "lu", "lu_solve", "lu_unpack",
+]  # fmt: skip
+METHODS = "lu lu_solve"
+
 lu_result = return_type("linalg_lu", "P", "L", "U")
 factor_result = return_type("linalg_lu_factor", "LU", "pivots")
 factor_ex_result = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")

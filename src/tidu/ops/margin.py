@@ -20,6 +20,8 @@ from .pointwise import sigmoid
 from .reduction import sum
 from .selection import clamp_min, where
 
+__all__ = ["cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "triplet_margin_loss"]
+
 Value = Any
 Flag = bool | None
 

@@ -24,6 +24,13 @@ from ._make import elements, warn_once
 from .arithmetic import mul
 from .shape import reshape
 
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "dot", "ger", "matmul", "mm",
+    "mv", "outer", "vdot",
+]  # fmt: skip
+METHODS = "* addbmm_ -chain_matmul"
+INPLACE = "addmm addmv addr baddbmm"
+
 ndarray = np.ndarray
 _multiply = kernels.mm
 

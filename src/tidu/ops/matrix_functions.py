@@ -37,6 +37,11 @@ from .scan import cumprod
 from .solvers import _inv, _solve, linalg_inv
 from .windows import diagonal
 
+__all__ = [
+    "cross", "geqrf", "matrix_exp", "matrix_power", "orgqr", "ormqr", "trace",
+]  # fmt: skip
+METHODS = "*"
+
 # ------------------------------------------------------------------ powers and the exponential
 
 

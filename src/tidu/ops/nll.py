@@ -26,6 +26,10 @@ from .reduction import sum
 from .selection import clamp_min, where
 from .softmax import log_softmax
 
+__all__ = [
+    "ctc_loss",
+]  # fmt: skip
+
 Value = Any
 Flag = bool | None
 INT64 = np.dtype(np.int64)

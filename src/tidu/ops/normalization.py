@@ -26,6 +26,10 @@ from .powers import rsqrt
 from .reduction import into, mean, sum
 from .shape import reshape
 
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "native_batch_norm", "native_group_norm",
+]  # fmt: skip
+
 Value = Any
 Ints = tuple[int, ...]
 

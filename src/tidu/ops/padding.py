@@ -19,6 +19,8 @@ from ..core.op import Op
 from ._dtypes import refusal
 from ._make import planned
 
+__all__ = ["channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
+
 Value = Any
 Ints = tuple[int, ...]
 _FEW = 1 << 12  # elements up to which few calls count for more than few passes

@@ -23,6 +23,12 @@ from .conversion import numbers_of
 from .pointwise import exp2, log
 from .selection import pick, where
 
+__all__ = [
+    "masked_fill", "nan_to_num", "heaviside", "copysign", "hypot", "atan2", "arctan2", "xlogy", "xlogy_", "ldexp",
+    "frexp",
+]  # fmt: skip
+METHODS = "* copysign_ masked_fill_"
+INPLACE = "nan_to_num heaviside hypot atan2 arctan2 ldexp"
 LN2 = float(np.log(2.0))
 
 # ------------------------------------------------------------------ masks

@@ -25,6 +25,12 @@ from .rearrange import unbind
 from .selection import where
 from .shape import reshape
 
+__all__ = [
+    "argwhere", "masked_scatter", "masked_select", "nonzero", "nonzero_static", "put", "scatter_reduce",
+    "segment_reduce", "take", "unravel_index",
+]  # fmt: skip
+METHODS = "* masked_scatter_ put_ scatter_reduce_ -segment_reduce -unravel_index"
+
 Ints = tuple[int, ...]
 ndarray = np.ndarray
 

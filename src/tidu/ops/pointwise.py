@@ -22,6 +22,18 @@ from ._hot import as_op
 from .arithmetic import ZERO, zeros
 from .powers import rsqrt
 
+__all__ = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos", "tan", "asin",
+    "acos", "atan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "arcsinh",
+    "arccosh", "arctanh", "sigmoid", "floor", "ceil", "trunc", "fix", "frac", "round", "deg2rad", "rad2deg", "abs",
+    "absolute", "abs_", "absolute_", "sign", "sgn", "nextafter", "round_",
+]  # fmt: skip
+METHODS = "*"
+INPLACE = " ".join(
+    n
+    for n in __all__
+    if n not in ("logaddexp", "logaddexp2", "round", "abs", "absolute", "abs_", "absolute_", "round_")
+)
 LN2, LN10 = float(np.log(2.0)), float(np.log(10.0))
 
 # ------------------------------------------------------------------ exponentials and logarithms

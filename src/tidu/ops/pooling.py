@@ -24,6 +24,11 @@ from ._hot import hot
 from ._make import laid_as, planned
 from .reduction import into
 
+__all__ = [
+    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+    "max_pool3d",
+]  # fmt: skip
+
 Value = Any
 Ints = tuple[int, ...]
 Windows = tuple[Window, ...]

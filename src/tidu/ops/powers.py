@@ -16,6 +16,10 @@ from ._dtypes import either, refusal, widened
 from ._hot import hot
 from .arithmetic import OPERANDS, zeros
 
+__all__ = ["pow", "float_power", "square", "reciprocal", "sqrt", "rsqrt"]
+METHODS = "* pow_ float_power_ square_"
+INPLACE = "reciprocal sqrt rsqrt"
+
 
 @widened
 def _rsqrt(a: Any) -> Any:

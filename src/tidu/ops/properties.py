@@ -19,6 +19,22 @@ from ..shapes import numel as count
 from ._make import sizes_of
 from .conversion import in_format, numbers_of
 
+__all__ = [
+    "broadcast_shapes", "get_device", "is_complex", "is_conj", "is_distributed", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_tensor", "numel", "result_type",
+    "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
+]  # fmt: skip
+METHODS = (
+    "apply_ data_ptr dense_dim dim dim_order element_size get_device is_complex is_conj is_contiguous "
+    "is_distributed is_floating_point is_neg is_nonzero is_same_size is_set_to is_signed map2_ map_ ndimension "
+    "nelement numel size sparse_dim storage_offset stride const_data_ptr dequantize resize resize_as sum_to_size "
+    "to_dense"
+)
+PROPERTIES = (
+    "is_cpu itemsize layout nbytes is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized "
+    "is_sparse is_sparse_csr is_vulkan is_xla is_xpu _cdata grad_dtype volatile"
+)
+
 _NEVER = (
     "is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan "
     "is_xla is_xpu"

@@ -39,6 +39,11 @@ from .solvers import is_vector, linalg_inv_ex
 from .statistics import vector_norm
 from .triangular import linalg_cholesky, solve_tri
 
+__all__ = [
+    "lobpcg", "pca_lowrank", "pinverse", "svd_lowrank",
+]  # fmt: skip
+METHODS = "pinverse"
+
 lstsq_result = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
 

@@ -20,7 +20,7 @@ from ..core.op import Op
 from ..core.tensor import Tensor, dtype_word
 from ..naming import warn
 from ._make import check_place, sizes_of
-from ._sampler import (  # noqa: F401 (which the family gives)
+from ._sampler import (
     Array,
     Generator,
     default_generator,
@@ -41,6 +41,12 @@ from ._sampler import (  # noqa: F401 (which the family gives)
     unsupported,
 )
 from .factories import _like
+
+__all__ = [
+    "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
+]  # fmt: skip
+METHODS = "cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_"
 
 # ------------------------------------------------------------------ uniform
 

@@ -19,6 +19,11 @@ from ..dtypes import dtype as Dtype
 from ..naming import warn
 from ._make import OPTIONS, as_dtype, bad_combination, check_place, elements, finish, integer, made, number, type_for
 
+__all__ = [
+    "arange", "cartesian_prod", "combinations", "eye", "linspace", "logspace", "meshgrid", "range", "tril_indices",
+    "triu_indices", "vander",
+]  # fmt: skip
+
 Array = np.ndarray[Any, Any]
 _GRIDS = itertools.combinations, itertools.combinations_with_replacement
 

@@ -21,6 +21,13 @@ from .shape import contiguous_clone, ints, named_ints, reshape, view
 from .storage import copy_as
 from .windows import as_strided, diagonal, diagonal_backward, expand, slice_, unsqueeze
 
+__all__ = [
+    "chunk", "diag", "diag_embed", "diagflat", "diagonal_copy", "dsplit", "flip", "fliplr", "flipud",
+    "hsplit", "repeat_interleave", "roll", "rot90", "split", "split_with_sizes", "tensor_split", "tile",
+    "tril", "triu", "unbind", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "vsplit",
+]  # fmt: skip
+METHODS = "* fill_diagonal_ repeat tril_ triu_ -diagonal_copy"
+
 Ints = tuple[int, ...]
 
 

@@ -23,6 +23,11 @@ from ..shapes import normalize_dims, numel
 from ._arguments import quick
 from ._hot import hot
 
+__all__ = [
+    "logsumexp", "mean", "nanmean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean",
+]  # fmt: skip
+METHODS = "* -std_mean -var_mean"
+
 Ints = tuple[int, ...]
 INT64 = np.dtype(np.int64)
 

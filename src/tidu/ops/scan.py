@@ -18,6 +18,10 @@ from ..shapes import normalize_dim
 from ._hot import hot
 from .reduction import INT64, Ints, dim_index, into, is_low, packed, refuse_integers
 
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
+METHODS = "*"
+INPLACE = "cumprod cumsum"
+
 
 def _dim(name: str, dim: Any, ndim: int) -> int:
     return normalize_dim(dim if isinstance(dim, int) else dim_index(name, dim), ndim)

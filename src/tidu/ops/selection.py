@@ -26,6 +26,12 @@ from ._arguments import describe, spoken, strayed
 from ._dtypes import refusal, refuse, widened
 from ._hot import hot
 
+__all__ = [
+    "addcdiv", "addcmul", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "lerp", "where",
+]  # fmt: skip
+METHODS = "* lerp_ addcmul_ addcdiv_"
+
 # ------------------------------------------------------------------ where
 
 

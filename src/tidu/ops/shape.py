@@ -22,6 +22,13 @@ from ._arguments import numpy_names, refusal, spoken
 from ._hot import relabel
 from ._make import warn_once
 
+__all__ = [
+    "adjoint", "flatten", "moveaxis", "movedim", "permute", "ravel", "reshape", "swapaxes", "swapdims", "t",
+    "transpose", "unflatten",
+]  # fmt: skip
+METHODS = "* reshape_as swapaxes_ swapdims_ t_ transpose_ view view_as"
+PROPERTIES = "H T mH mT"
+
 Ints = tuple[int, ...]
 ndarray = np.ndarray
 

@@ -13,6 +13,8 @@ import numpy as np
 from ..core.tensor import Tensor, raw, tensor_of
 from ..core.views import pointer, storage_of
 
+__all__: list[str] = []
+METHODS = "is_shared share_memory_"
 CHUNK = 1 << 20
 
 

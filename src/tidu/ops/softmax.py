@@ -26,6 +26,11 @@ from .pointwise import exp
 from .powers import pow, rsqrt
 from .reduction import dim_index, into, mean, sum
 
+__all__ = [
+    "layer_norm", "log_softmax", "native_layer_norm", "rms_norm", "softmax",
+]  # fmt: skip
+METHODS = "log_softmax softmax"
+
 Value = Any
 Ints = tuple[int, ...]
 ndarray = np.ndarray

@@ -43,6 +43,9 @@ from ._linalg import (
 )
 from .reduction import where
 
+__all__ = ["det", "inverse", "logdet", "slogdet"]
+METHODS = "*"
+
 inv_ex_result = return_type("linalg_inv_ex", "inverse", "info")
 solve_ex_result = return_type("linalg_solve_ex", "result", "info")
 linalg_slogdet_result = return_type("linalg_slogdet", "sign", "logabsdet")

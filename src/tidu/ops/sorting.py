@@ -24,6 +24,11 @@ from .extremes import kth_place, last, picked, picked_at
 from .gather import gather, scatter_values
 from .storage import empty_as, repeats
 
+__all__ = [
+    "argsort", "isin", "kthvalue", "mode", "msort", "sort", "topk", "unique", "unique_consecutive",
+]  # fmt: skip
+METHODS = "* -isin"
+
 Ints = tuple[int, ...]
 _ONE_BY_ONE = 8  # elements up to which finding one after another pays
 _PARTITION = 256  # from this length on, finding the k greatest before sorting them pays

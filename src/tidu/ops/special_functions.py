@@ -19,6 +19,13 @@ from .arithmetic import mul, tensor_like, zeros
 from .pointwise import cos, exp, log, log1p, sgn, sin
 from .selection import where
 
+__all__ = [
+    "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "logit_", "mvlgamma",
+    "polygamma", "sinc",
+]  # fmt: skip
+METHODS = "* polygamma_ mvlgamma_"
+INPLACE = "erf erfc erfinv lgamma digamma i0 sinc igamma igammac"
+
 _2_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 _HALF_SQRT_PI = math.sqrt(math.pi) / 2
 

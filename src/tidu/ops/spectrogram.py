@@ -16,6 +16,11 @@ from .fourier import BY_N, NONE, ROOT, c2c, c2r, r2c
 from .padding import constant_pad_nd, pad
 from .windows import unfold_backward
 
+__all__ = [
+    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft",
+]  # fmt: skip
+METHODS = "istft stft"
+
 _NO_WINDOW = "A window was not provided. A rectangular window will be applied{}To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."  # noqa: E501
 _LEAKS = ",which is known to cause spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage."  # noqa: E501
 _LOSES = ".Please provide the same window used by stft to make the inversion lossless."

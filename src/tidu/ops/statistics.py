@@ -20,6 +20,12 @@ from .extremes import into_pair, kth_place, last, picked, picked_at
 from .reduction import Ints, check_dims, expand_back, into, is_low, packed, restore, sum, where
 from .scan import cumsum
 
+__all__ = [
+    "corrcoef", "cov", "cumulative_trapezoid", "diff", "dist", "gradient", "median", "nanmedian", "nanquantile", "norm",
+    "quantile", "renorm", "trapezoid", "trapz",
+]  # fmt: skip
+METHODS = "* renorm_ -cumulative_trapezoid -gradient -trapezoid -trapz"
+
 median_result = return_type("median", "values", "indices")
 nanmedian_result = return_type("nanmedian", "values", "indices")
 

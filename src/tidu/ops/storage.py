@@ -20,6 +20,11 @@ from ..dtypes import dtype as Dtype
 from ..naming import Shown, warn
 from ._make import shape_of, sizes_of
 
+__all__ = [
+    "resize_as_",
+]  # fmt: skip
+METHODS = "resize_ resize_as_ set_ storage storage_type untyped_storage"
+
 
 def _bytes(a: Any) -> Any:
     """The memory that an array owns, as bytes."""

@@ -34,6 +34,9 @@ from ._linalg import (
 from .rearrange import tril, triu
 from .reduction import into as plain_into
 
+__all__ = ["cholesky", "cholesky_inverse", "cholesky_solve", "triangular_solve"]
+METHODS = "*"
+
 cholesky_ex_result = return_type("linalg_cholesky_ex", "L", "info")
 triangular_result = return_type("triangular_solve", "solution", "cloned_coefficient")
 

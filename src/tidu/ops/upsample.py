@@ -27,6 +27,10 @@ from .pooling import gather_places
 from .selection import where
 from .shape import reshape
 
+__all__ = [
+    "affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
+]  # fmt: skip
+
 Value = Any
 Ints = tuple[int, ...]
 Scales = tuple[float | None, ...]

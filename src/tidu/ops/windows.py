@@ -27,6 +27,13 @@ from ._make import elements
 from .shape import ints, named_ints, reshape
 from .storage import copy_with_gaps, strided
 
+__all__ = [
+    "as_strided", "as_strided_", "as_strided_scatter", "atleast_1d", "atleast_2d", "atleast_3d",
+    "broadcast_tensors", "broadcast_to", "diagonal", "diagonal_scatter", "narrow", "narrow_copy", "select",
+    "select_scatter", "slice_scatter", "squeeze", "unsqueeze",
+]  # fmt: skip
+METHODS = "* unfold expand expand_as squeeze_ unsqueeze_ -atleast_1d -atleast_2d -atleast_3d -broadcast_tensors"
+
 Ints = tuple[int, ...]
 
 
