@@ -53,3 +53,22 @@ class Once(torch.autograd.Function):
 
 x = names["x"].requires_grad_()
 print(torch.autograd.grad(Once.apply(x).pow(2).sum(), x, create_graph=True))
+
+
+def handed_on(fn, *args, **kw):
+    return fn(*args, **kw)
+
+
+class Watching(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, fn, kinds, args=(), kw=None):
+        return fn(*args, **(kw or {}))
+
+
+with Watching():  # from here on functions are watched
+    torch.add(x, x)
+for fn, args, kw in [(torch.add, (x,), {"other": "s"}), (torch.hypot, (x, None), {}), (torch.gcd, (x,), {"other": []})]:
+    for call in (lambda: handed_on(fn, *args, **kw), lambda: fn(*args, **kw)):  # noqa: B023
+        try:
+            call()
+        except TypeError as error:
+            print(error)

@@ -236,15 +236,24 @@ def spoken(error: Exception, *args: Any, out: Any = None, **given: Any) -> Excep
     return wrong(code.co_name, code.co_qualname[:7] == "Tensor.", args, kw) or error
 
 
+_VARARGS, _VARKEYWORDS = 4, 8  # flags of code
+
+
 def _as_named(
     frame: Any, params: Sequence[str], args: tuple[Any, ...], kw: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of the call that a frame is in, by name those that its code gives so."""
-    before = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
-    if len(before) < 2 or before[-1].opname not in ("CALL", "CALL_KW"):
+    code = frame.f_code
+    before = [i for i in dis.get_instructions(code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
+    names: Any = ()
+    if before[-1].opname == "CALL_FUNCTION_EX" and code.co_flags & _VARKEYWORDS:  # a wrapper, with its **kw
+        at = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
+        named = frame.f_locals[code.co_varnames[at]]
+        names = [k for k in named if k in params[: len(args)] and args[params.index(k)] is named[k]]
+    elif len(before) < 2 or before[-1].opname not in ("CALL", "CALL_KW"):
         return args, kw
-    named = before[-2].opname == "KW_NAMES" or before[-1].opname == "CALL_KW"
-    names = frame.f_code.co_consts[before[-2].arg] if named else ()
+    elif before[-2].opname == "KW_NAMES" or before[-1].opname == "CALL_KW":
+        names = code.co_consts[before[-2].arg]
     places = {name: k for k, name in enumerate(params[: len(args)]) if name in names}
     kw = {name: args[places[name]] if name in places else kw.get(name) for name in names}
     return tuple([v for k, v in enumerate(args) if k not in places.values()]), kw
