@@ -236,9 +236,6 @@ def spoken(error: Exception, *args: Any, out: Any = None, **given: Any) -> Excep
     return wrong(code.co_name, code.co_qualname[:7] == "Tensor.", args, kw) or error
 
 
-_VARARGS, _VARKEYWORDS = 4, 8  # flags of code
-
-
 def _as_named(
     frame: Any, params: Sequence[str], args: tuple[Any, ...], kw: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -246,10 +243,9 @@ def _as_named(
     code = frame.f_code
     before = [i for i in dis.get_instructions(code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
     names: Any = ()
-    if before[-1].opname == "CALL_FUNCTION_EX" and code.co_flags & _VARKEYWORDS:  # a wrapper, with its **kw
-        at = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
-        named = frame.f_locals[code.co_varnames[at]]
-        names = [k for k in named if k in params[: len(args)] and args[params.index(k)] is named[k]]
+    if before[-1].opname == "CALL_FUNCTION_EX":  # a wrapper, which has them in a dict
+        dicts = [d for d in frame.f_locals.values() if d.__class__ is dict]
+        names = [p for p, v in zip(params, args, strict=False) if any(p in d and d[p] is v for d in dicts)]
     elif len(before) < 2 or before[-1].opname not in ("CALL", "CALL_KW"):
         return args, kw
     elif before[-2].opname == "KW_NAMES" or before[-1].opname == "CALL_KW":
