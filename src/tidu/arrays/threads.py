@@ -337,8 +337,6 @@ def _share(pool: _Pool, fn: Callable[[int], Any], n: int, count: int) -> None:
             errors.clear()  # the traceback refers to this frame
 
 
-# fmt: skip
-
 BIG = 1 << 18  # elements; below, waking a thread costs more than it saves
 BLOCK = 1 << 20  # bytes of a block of `blocked`: long enough for the lock, short enough for the cache
 

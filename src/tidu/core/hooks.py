@@ -125,9 +125,6 @@ def as_edge(x: Any) -> Any:
     return node if getattr(node, "avals", None) is None else OutputEdge(node, nr)
 
 
-# fmt: skip
-
-
 def warn_if_has_hooks(tensor: Tensor) -> None:
     """Warn of the hooks of a tensor that saving would lose. Source: torch.utils.hooks.warn_if_has_hooks."""
     for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
