@@ -88,14 +88,13 @@ def test_imports_that_programs_write():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from tidu.nn.modules.fold import Unfold  # noqa: F401
-        from tidu.utils.data.distributed import DistributedSampler  # noqa: F401
-
         from tidu.nn.utils.rnn import pad_sequence  # noqa: F401
         from tidu.optim.lr_scheduler import LRScheduler, _LRScheduler  # noqa: F401
         from tidu.optim.optimizer import Optimizer, required  # noqa: F401
         from tidu.utils.data import DataLoader, Dataset  # noqa: F401
         from tidu.utils.data.dataloader import default_collate  # noqa: F401
         from tidu.utils.data.dataset import random_split  # noqa: F401
+        from tidu.utils.data.distributed import DistributedSampler  # noqa: F401
 
 
 def test_gradients_of_convolutions_are_those_of_autograd():

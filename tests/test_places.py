@@ -138,3 +138,27 @@ def test_accumulating_raises_before_it_writes():
     with pytest.raises(RuntimeError, match="shape mismatch"):
         x.index_put_((rows, columns), torch.ones(3), accumulate=True)
     assert torch.equal(x, kept)
+
+
+IMAGE = torch.arange(72.0).reshape(1, 2, 6, 6)
+KEPT = {
+    "max_pool": lambda: F.max_pool2d(IMAGE, 3, 2, 1, return_indices=True),
+    "adaptive_max_pool": lambda: F.adaptive_max_pool2d(IMAGE, 3, return_indices=True),
+    "avg_pool": lambda: (F.avg_pool2d(IMAGE, 3, 2, 1),),
+    "adaptive_avg_pool": lambda: (F.adaptive_avg_pool2d(IMAGE, 3), F.adaptive_avg_pool2d(IMAGE, 6)),
+    "interpolate": lambda: tuple(F.interpolate(IMAGE, size=(n, 6), mode="bilinear") for n in (4, 6)),
+    "nearest": lambda: (F.interpolate(IMAGE, scale_factor=2),),
+    "pad": lambda: (F.pad(IMAGE, (1, 1, 1, 1), mode="reflect"),),
+    "tril_indices": lambda: (torch.tril_indices(4, 4),),
+    "combinations": lambda: (torch.combinations(torch.arange(4)),),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_is_kept_by_shape_is_not_handed_out(name):
+    image, first = IMAGE.clone(), KEPT[name]()
+    before = [x.clone() for x in first]
+    for x in first:
+        x.fill_(-7)
+    assert torch.equal(IMAGE, image)
+    assert all(torch.equal(x, y) for x, y in zip(KEPT[name](), before, strict=True))

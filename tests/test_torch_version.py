@@ -1,6 +1,7 @@
 """Each comparison was made with PyTorch 2.13.0's torch.__version__, whose text is then "2.13.0+cpu"."""
 
 import pytest
+
 from tidu.torch_version import TorchVersion
 
 V = TorchVersion("2.13.0+cpu")
